@@ -1,0 +1,43 @@
+"""Standard output that can carry Chinese whatever the locale says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Iterator
+
+
+def use_unicode_output() -> None:
+    """Let stdout and stderr take Chinese text.
+
+    An encoding that cannot (the C locale's ASCII, cp1252) is replaced by UTF-8, which is what
+    terminals speak today; one that can (GBK) is kept, since the terminal really expects it.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue  # replaced by a test or an editor, which then decides for itself
+        try:
+            "订单 ✓".encode(stream.encoding)
+        except UnicodeEncodeError:
+            carries_chinese = _can_encode("订单", stream.encoding)
+            stream.reconfigure(
+                encoding=None if carries_chinese else "utf-8", errors="backslashreplace"
+            )
+
+
+def _can_encode(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def interrupted_quietly() -> Iterator[None]:
+    """Turn Ctrl-C into exit code 130 without a traceback, as a shell does."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(130)
