@@ -1,0 +1,26 @@
+"""The bridge: a tool as MCP describes it in, a tool as function calling describes it out."""
+
+from typing import Any
+
+
+def to_function_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """Translate one entry of `tools/list` into one entry of the model's `tools`.
+
+    `inputSchema` is JSON Schema and so is `parameters`: nothing is converted, everything is
+    carried over. What is dropped here, the model never hears of. `tool` itself stays as it is.
+    """
+    # region exercise 2: carry the whole inputSchema over
+    # starter: # TODO: this hollow schema tells the model that the tool takes nothing. Carry the
+    # starter: # whole inputSchema over. (Run it once as it is, and watch what the model hands in.)
+    # starter: parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    # Providers refuse an object schema without `properties`; a tool without arguments may have none.
+    parameters = {"type": "object", "properties": {}, **tool["inputSchema"]}
+    # endregion
+    return {
+        "type": "function",
+        "function": {
+            "name": tool["name"],
+            "description": tool.get("description", ""),  # without it the model has only the name
+            "parameters": parameters,
+        },
+    }
