@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 SHOP_DATA = "SHOP_DATA"
-"""Environment variable: path of a JSON file to read the orders from, in place of the lesson's own."""
+"""Environment variable: path of a JSON file of orders, read in place of the lesson's own."""
 
 STATUSES = ("待付款", "待发货", "已发货", "派送中", "已签收", "已取消")
 CARRIERS = ("顺丰速运", "中通快递", "圆通速递", "韵达快递", "京东物流")
@@ -158,4 +158,6 @@ def load_shop() -> Shop:
             ]
         )
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} does not hold orders as Shop.save writes them: {error!r}") from error
+        raise ValueError(
+            f"{path} does not hold orders as Shop.save writes them: {error!r}"
+        ) from error

@@ -11,11 +11,11 @@ from .mcp_client import McpError, ToolResult
 
 MAX_TURNS = 8  # a model that has not answered by then is going round in circles
 
-SYSTEM = "你是一家网店的客服助手。需要数据时调用工具，不要编造；工具失败时看清它的说明再决定下一步。"
+SYSTEM = "你是一家网店的客服助手。需要数据时调用工具，不要编造；工具失败时先看清它的说明。"
 
 
 class Model(Protocol):
-    """A chat model: the conversation and the tools go in, the assistant's next message comes out."""
+    """A chat model: conversation and tools go in, the assistant's next message comes out."""
 
     def complete(
         self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]
@@ -63,17 +63,21 @@ def run_agent(
 def run_tool(client: ToolSource, name: str, arguments: str) -> str:
     """Run one call of the model, and return what the model is told about it.
 
-    `arguments` is JSON, written by a model: it can be wrong. So can the name.
+    `arguments` is JSON, written by a model: it can be wrong.
     """
+    try:
+        values = json.loads(arguments)
+    except ValueError as error:
+        return f"参数不是合法的 JSON：{error}"
     if name in FUNCTIONS:
-        return FUNCTIONS[name](**json.loads(arguments))
+        return FUNCTIONS[name](values)
     # region exercise 4: give failures back to the model
-    # starter: # TODO: a tool that fails leaves the model with an empty word, and a call that brings
-    # starter: # no result (an McpError) ends the program. Tell the model what went wrong, both times.
-    # starter: result = client.call_tool(name, json.loads(arguments))
+    # starter: # TODO: when a tool fails, the model hears an empty word, and a call that brings no
+    # starter: # result (an McpError) ends the program. Tell the model what went wrong, both times.
+    # starter: result = client.call_tool(name, values)
     # starter: return "" if result.is_error else result.text
     try:
-        result = client.call_tool(name, json.loads(arguments))
+        result = client.call_tool(name, values)
     except McpError as error:  # the call brought no result: a JSON-RPC error, or the server is gone
         return f"工具调用失败：{error}"
     if result.is_error:  # the call went well, and the tool says that it failed

@@ -13,7 +13,7 @@ def to_function_tool(tool: dict[str, Any]) -> dict[str, Any]:
     # starter: # TODO: this hollow schema tells the model that the tool takes nothing. Carry the
     # starter: # whole inputSchema over. (Run it once as it is, and watch what the model hands in.)
     # starter: parameters: dict[str, Any] = {"type": "object", "properties": {}}
-    # Providers refuse an object schema without `properties`; a tool without arguments may have none.
+    # A tool without arguments may have no `properties`; providers refuse a schema without any.
     parameters = {"type": "object", "properties": {}, **tool["inputSchema"]}
     # endregion
     return {

@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.mcp_config import ConfigError, read_servers
 
-from .mcp_client import McpClient, ToolResult
+from .mcp_client import McpClient, ProtocolError, ToolResult
 
 CONFIG = Path(__file__).with_name("mcp.json")
 
@@ -23,7 +23,7 @@ class Host:
     server whose tool it is. Starts them when the `with` block begins, ends them when it ends."""
 
     def __init__(self, config: Path = CONFIG) -> None:
-        """Read the configuration. Raises ConfigError when it does not say which servers there are."""
+        """Read the configuration. Raises ConfigError when it names no servers."""
         self._config = config
         self._servers = read_servers(config)
         self._clients: list[McpClient] = []
@@ -67,7 +67,12 @@ class Host:
         return tools
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolResult:
-        """Hand the call to the server that has this tool. Raises KeyError when none has."""
+        """Hand the call to the server that has this tool.
+
+        Raises ProtocolError when none has: a model can make a name up.
+        """
+        if name not in self._owners:
+            raise ProtocolError(-32602, f"no server has a tool named {name}")
         return self._owners[name].call_tool(name, arguments)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 WEEKDAYS = "一二三四五六日"
 
 
-def today() -> str:
-    """The date, in the words of the shop's customers."""
+def today(arguments: dict[str, Any]) -> str:
+    """The date, in the words of the shop's customers; there are no arguments to look at."""
     day = datetime.date.today()
     return f"今天是 {day.isoformat()}，星期{WEEKDAYS[day.weekday()]}"
 
@@ -27,4 +27,4 @@ FUNCTION_TOOLS: list[dict[str, Any]] = [
     }
 ]
 
-FUNCTIONS: dict[str, Callable[..., str]] = {"today": today}
+FUNCTIONS: dict[str, Callable[[dict[str, Any]], str]] = {"today": today}

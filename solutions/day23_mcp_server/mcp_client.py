@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -85,11 +86,10 @@ class McpClient:
 
     def close(self) -> None:
         """End the server: the end of its stdin is the sign to go; one that stays is killed."""
-        assert self._process.stdin and self._process.stdout
-        try:
+        assert self._process.stdin
+        assert self._process.stdout
+        with suppress(BrokenPipeError):  # it may be gone already, with something of ours unread
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass  # it is gone already, with something of ours unread
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:

@@ -53,7 +53,8 @@ def find_order(order_id: str) -> Order:
 
 
 @server.tool(
-    description="按订单号查询一笔订单的状态、金额和下单时间。只查订单本身；物流轨迹请用 track_shipment。"
+    description="按订单号查询一笔订单的状态、金额和下单时间。"
+    "只查订单本身；物流轨迹请用 track_shipment。"
 )
 def query_order(order_id: OrderId) -> OrderStatus:
     """Look up the order itself."""
@@ -71,7 +72,8 @@ def query_order(order_id: OrderId) -> OrderStatus:
 # starter: # order_id in, a ShipmentTrack out (an Order has a `shipment`). A model chooses by the
 # starter: # description: say what the tool is for, and what it is not for.
 @server.tool(
-    description="按订单号查询物流轨迹：承运商、运单号、包裹经过的站点。不查订单状态和金额；那些请用 query_order。"
+    description="按订单号查询物流轨迹：承运商、运单号和包裹经过的站点。"
+    "不查订单的状态和金额；那些请用 query_order。"
 )
 def track_shipment(order_id: OrderId) -> ShipmentTrack:
     """Look up where the parcel is."""

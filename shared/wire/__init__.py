@@ -1,0 +1,1 @@
+"""The wire: what crossed it, who recorded it, and programs that stand on it."""
