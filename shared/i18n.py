@@ -56,8 +56,9 @@ def choose_language(env: Mapping[str, str] = os.environ) -> Language:
     """
     asked = env.get("LAB_LANG", "").strip()
     if asked:
-        if asked == "en" or asked == "zh":
-            return asked
+        for language in LANGUAGES:
+            if asked == language:
+                return language
         raise ValueError(asked)
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if env.get(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .transcript import Sender, Transcript
+from .transcript import Fault, Sender, Transcript
 
 
 def is_json_rpc(message: Any) -> bool:
@@ -46,18 +46,29 @@ class LineRecorder:
         text = line.decode("utf-8", errors="backslashreplace").removesuffix("\r")
         if not text.strip() and whole:
             return None  # an empty line says nothing and harms nothing
-        try:
-            message = json.loads(line.decode("utf-8"))
-        except (UnicodeDecodeError, ValueError, RecursionError):
-            message = None
-        good = whole and is_json_rpc(message)
+        fault, message = _read(line)
+        if not whole:
+            fault = "no-newline"
         self._transcript.add(
             "mcp",
             self._channel,
             self._sender,
-            "message" if good else "stray",
+            "stray" if fault else "message",
             line=self._lines,
+            fault=fault,
             raw=text,
             message=message,
         )
-        return message if good else None
+        return None if fault else message
+
+
+def _read(line: bytes) -> tuple[Fault, Any]:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        return "not-utf8", None
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return "not-json", None
+    return ("" if is_json_rpc(message) else "not-json-rpc"), message

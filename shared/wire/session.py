@@ -15,13 +15,16 @@ from .transcript import Transcript
 
 PROTOCOL_VERSION = "2025-06-18"
 
+STRAY: dict[str, Any] = {}  # in the inbox: a line that is no message has come
+
 
 class NoAnswer(Exception):
-    """A request that was not answered. `ended` tells whether the server's stdout has ended."""
+    """A request that was not answered in `seconds`. `ended` tells whether the server's stdout has ended."""
 
-    def __init__(self, method: str, *, ended: bool) -> None:
+    def __init__(self, method: str, seconds: float, *, ended: bool) -> None:
         super().__init__(f"no answer to {method}")
         self.method = method
+        self.seconds = seconds
         self.ended = ended
 
 
@@ -30,6 +33,7 @@ class Session:
     server."""
 
     STOP_SECONDS = 3.0
+    GRACE_SECONDS = 1.0
 
     def __init__(
         self,
@@ -64,10 +68,14 @@ class Session:
             try:
                 message = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise NoAnswer(method, ended=False) from None
+                raise NoAnswer(method, seconds, ended=False) from None
+            if message == STRAY:
+                # what came in the place of an answer says enough: no need to wait it out
+                deadline = min(deadline, time.monotonic() + self.GRACE_SECONDS)
+                continue
             if message is None:
                 self._inbox.put(None)
-                raise NoAnswer(method, ended=True)
+                raise NoAnswer(method, seconds, ended=True)
             if "method" not in message and message["id"] == self._id:
                 return message
 
@@ -95,8 +103,12 @@ class Session:
         self.process.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
 
     def _take(self, data: bytes) -> None:
-        for message in self._lines.feed(data):
+        lines = data.count(b"\n")
+        messages = self._lines.feed(data)
+        for message in messages:
             self._inbox.put(message)
+        if len(messages) < lines:
+            self._inbox.put(STRAY)
 
     def _end(self) -> None:
         self._inbox.put(None)

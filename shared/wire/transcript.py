@@ -13,6 +13,7 @@ from typing import Any, Literal
 Wire = Literal["mcp", "model"]
 Sender = Literal["client", "server", "agent", "model"]
 Kind = Literal["message", "stray", "end"]
+Fault = Literal["", "not-utf8", "not-json", "not-json-rpc", "no-newline"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Event:
     sender   who sent it: `client` or `server` on the MCP wire, `agent` or `model` on the other
     kind     `message`; `stray`: a line that is no JSON-RPC message; `end`: the end of the stream
     line     the line's number in its stream, from 1 (MCP wire)
+    fault    why a line is stray
     raw      the text as it crossed; undecodable bytes show as \\xNN
     message  the parsed message
     status   HTTP status of a response (model wire)
@@ -38,6 +40,7 @@ class Event:
     sender: Sender
     kind: Kind
     line: int = 0
+    fault: Fault = ""
     raw: str = ""
     message: Any = None
     status: int | None = None

@@ -1,0 +1,1 @@
+"""Servers that the checks set beside the learner's: real processes, with ways of their own."""

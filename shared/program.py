@@ -1,0 +1,171 @@
+"""A day's program as a person uses it: one question from the command line, more at a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from shared.chat.model import ChatError, ChatModel, load_environment
+from shared.console import interrupted_quietly, use_unicode_output
+from shared.i18n import LANGUAGES, Language, Text, choose_language
+from shared.mcp_config import ConfigError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+QUESTION = "帮我查一下订单 SO20260901 现在什么状态"
+
+LABELS = {
+    "question": Text(en="you", zh="你"),
+    "call": Text(en="model", zh="模型"),
+    "result": Text(en="result", zh="结果"),
+    "answer": Text(en="answer", zh="回答"),
+}
+STYLES = {"question": "bold", "call": "yellow", "result": "dim", "answer": "green"}
+NEXT = Text(en="Another question (Enter to leave): ", zh="再问一句（直接回车退出）：")
+WHICH_MODEL = Text(en="model: {model}", zh="模型：{model}")
+FAILED = Text(
+    en="{error}. --verbose shows where.",
+    zh="{error}。加 --verbose 可以看到出错的位置。",
+)
+
+
+class Tools(Protocol):
+    """What the agent calls tools through."""
+
+    def list_tools(self) -> list[dict[str, Any]]: ...
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> Any: ...
+
+
+RunAgent = Callable[..., str]
+OpenHost = Callable[..., AbstractContextManager[Tools]]
+
+
+def main(run_agent: RunAgent, open_host: OpenHost, argv: list[str] | None = None) -> int:
+    """Answer the question of the command line, or the lesson's own; at a terminal then take more.
+
+    Exit code 0 when it was answered, 1 when something failed, 2 when the configuration is wrong.
+    """
+    use_unicode_output()
+    try:
+        language = choose_language()
+    except ValueError as error:
+        print(f"LAB_LANG={error}: en | zh", file=sys.stderr)
+        return 2
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("question", nargs="?", default=QUESTION)
+    parser.add_argument("--config", type=Path, help="another mcp.json")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args(argv)
+    with interrupted_quietly():
+        try:
+            return _converse(run_agent, open_host, options, language)
+        except (ChatError, ConfigError) as error:
+            if options.verbose:
+                traceback.print_exc()
+            print(error.text.get(language), file=sys.stderr)
+            return getattr(error, "exit_code", 2)
+
+
+def _converse(
+    run_agent: RunAgent, open_host: OpenHost, options: argparse.Namespace, language: Language
+) -> int:
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # the servers import from here as well
+    model = ChatModel.from_env(load_environment(ROOT))
+    view = ConversationView(language)
+    config = {} if options.config is None else {"config": options.config}
+    with open_host(**config) as host:
+        question = options.question
+        while question:
+            run_agent(question, model, host, view.show)
+            question = _ask(language) if sys.stdin.isatty() and sys.stdout.isatty() else ""
+    return 0
+
+
+def _ask(language: Language) -> str:
+    try:
+        return input(NEXT.get(language)).strip()
+    except EOFError:
+        print()
+        return ""
+
+
+class ConversationView:
+    """Prints the messages of a conversation as they come, one line each where they fit."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._print: Callable[..., None] = print
+        if sys.stdout.isatty():
+            from rich.console import Console
+
+            self._print = Console(highlight=False).print
+
+    def show(self, message: dict[str, Any]) -> None:
+        """Show one message: the question, a call of the model, its result, or the answer."""
+        role = message["role"]
+        if role == "user":
+            self._line("question", message["content"])
+        elif role == "tool":
+            self._line("result", message["content"])
+        elif message.get("tool_calls"):
+            for call in message["tool_calls"]:
+                function = call["function"]
+                self._line("call", f"{function['name']}({function['arguments']})")
+        else:
+            self._line("answer", message.get("content") or "")
+
+    def _line(self, kind: str, text: str) -> None:
+        label = LABELS[kind].get(self._language)
+        if self._print is print:
+            print(f"{label}: {text}", flush=True)
+            return
+        from rich.table import Table
+        from rich.text import Text as Styled
+
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=7, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(Styled(label, STYLES[kind]), Styled(text, STYLES[kind]))
+        self._print(grid)
+
+
+def run_day(argv: list[str] | None = None) -> int:
+    """`python -m shared.program 23 [--solution] [--ask QUESTION]`: the program of a day, by number.
+
+    This is what make calls; it only finds the module and hands the rest over.
+    """
+    import runpy
+
+    from shared.selftest.discover import days
+
+    use_unicode_output()
+    language: Language = "zh" if choose_language() == LANGUAGES[1] else "en"
+    parser = argparse.ArgumentParser(prog="shared.program", description=run_day.__doc__)
+    parser.add_argument("day", type=int)
+    parser.add_argument("--solution", action="store_true")
+    parser.add_argument("--ask", default="")
+    options, rest = parser.parse_known_args(argv)
+    lab = days().get(options.day)
+    if lab is None:
+        text = Text(
+            en="There is no day {day}. There is: {days}.", zh="没有第 {day} 天。现有：{days}。"
+        )
+        known = ", ".join(map(str, days()))
+        print(text(day=options.day, days=known).get(language), file=sys.stderr)
+        return 2
+    folder = "solutions" if options.solution else "labs"
+    sys.argv = [f"{folder}.{lab}.agent", *rest, *([options.ask] if options.ask else [])]
+    runpy.run_module(f"{folder}.{lab}.agent", run_name="__main__", alter_sys=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_day())

@@ -1,0 +1,131 @@
+"""Reads the traceback of learner code and says in a sentence what it means."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from importlib import metadata
+from pathlib import Path
+
+from shared.i18n import Text, same
+
+from .stop import ItemStopped
+
+FRAME = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
+LAST_LINE = re.compile(r"^(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.MULTILINE)
+MISSING_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'")
+MISSING_ATTRIBUTE = re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'")
+MISSING_MODULE = re.compile(r"No module named '(?P<module>[\w.]+)'")
+EXPECTED_SDK = ">=2.3,<3"
+
+
+def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
+    """Why a process with this stderr failed, or None when it shows no traceback.
+
+    `folder` is where the learner's files ran; messages name it `shown_as`.
+    """
+    start = stderr.rfind("Traceback (most recent call last):")
+    syntax = re.search(r"^(SyntaxError|IndentationError|TabError): ", stderr, re.MULTILINE)
+    if start < 0 and not syntax:
+        return None
+    trace = stderr[start:] if start >= 0 else stderr
+    own = [
+        (Path(frame["file"]), int(frame["line"]))
+        for frame in FRAME.finditer(trace)
+        if Path(frame["file"]).is_relative_to(folder)
+    ]
+    path, line = own[-1] if own else (folder, 0)
+    file = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
+    detail = trace.replace(str(folder), shown_as)
+    last = _last_line(trace)
+    error = f"{last[0]}: {last[1]}" if last[1] else last[0]
+
+    if last[0] in ("SyntaxError", "IndentationError", "TabError"):
+        return ItemStopped(
+            "error",
+            "code.syntax-error",
+            detail=detail,
+            file=file,
+            line=line,
+            error=last[1],
+            quoted=_line_of(path, line),
+        )
+    found = MISSING_NAME.search(last[1]) or MISSING_ATTRIBUTE.search(last[1])
+    if found and (module := _file_of(found["module"], folder)):
+        return ItemStopped(
+            "error",
+            "code.missing-name",
+            detail=detail,
+            file=f"{shown_as}/{module.name}",
+            name=found["name"],
+            instead=_instead(module, found["name"]),
+        )
+    missing = MISSING_MODULE.search(last[1])
+    if missing or found:
+        name = missing["module"] if missing else found["module"] if found else ""
+        if name.startswith("mcp."):
+            return ItemStopped(
+                "error",
+                "sdk.wrong-major",
+                detail=detail,
+                file=file,
+                line=line,
+                name=name,
+                found=metadata.version("mcp"),
+                expected=EXPECTED_SDK,
+            )
+        return ItemStopped(
+            "error",
+            "code.missing-module",
+            detail=detail,
+            file=file,
+            line=line,
+            name=name,
+            folder=shown_as,
+        )
+    return ItemStopped("error", "code.raised", detail=detail, file=file, line=line, error=error)
+
+
+def _last_line(trace: str) -> tuple[str, str]:
+    """Kind and text of the exception. A message may have several lines; the kind begins the first
+    line after the last frame that is not indented."""
+    after = trace
+    for frame in FRAME.finditer(trace):
+        after = trace[frame.end() :]
+    match = LAST_LINE.search(after)
+    return (match["kind"], match["text"] or "") if match else ("Exception", "")
+
+
+def _line_of(path: Path, line: int) -> str:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    except (OSError, UnicodeDecodeError, IndexError):
+        return ""
+
+
+def _file_of(module: str, folder: Path) -> Path | None:
+    path = folder / f"{module.rpartition('.')[2]}.py"
+    return path if path.is_file() else None
+
+
+def _instead(path: Path, name: str) -> Text:
+    """What the file defines that looks like the missing name, for the message."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return same("")
+    names = [
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ]
+    flat = {_flat(one): one for one in names}
+    close = difflib.get_close_matches(_flat(name), flat, n=1, cutoff=0.6)
+    if not close:
+        return same("")
+    return Text(en=" (it has `{name}`)", zh="（有的是 `{name}`）")(name=flat[close[0]])
+
+
+def _flat(name: str) -> str:
+    return name.replace("_", "").lower()

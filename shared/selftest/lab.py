@@ -1,0 +1,470 @@
+"""What a check works with: the learner's programs, started for it, and both their wires."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from shared.chat import mock
+from shared.chat.server import ChatServer
+from shared.chat.validation import BadRequest
+from shared.i18n import Text, same
+from shared.mcp_config import ConfigError, ServerEntry, read_servers
+from shared.processes import Child, Launcher, Limits, Program
+from shared.shop import Shop
+from shared.shop.data import SHOP_DATA
+from shared.wire.lines import is_json_rpc
+from shared.wire.relay import Relay
+from shared.wire.server_process import Output, ServerProcess, pump
+from shared.wire.session import NoAnswer, Session
+from shared.wire.transcript import Event, Transcript
+
+from .crash import explain
+from .result import Evidence
+from .stage import FILES, Files, Stage
+from .stop import ItemStopped
+
+Reply = Callable[[dict[str, Any]], dict[str, Any]]
+
+SECONDS = 15.0  # for a program of the learner's, from start to end
+
+STRAY = Text(en="on the server's stdout", zh="出现在服务器的 stdout 上")
+WHILE_RUNNING = Text(en="while {what} was running", zh="在 {what} 运行时")
+BEFORE_ANSWER = Text(en="before it answered `{method}`", zh="在回复 `{method}` 之前")
+
+
+@dataclass
+class AgentRun:
+    """A program of the learner's that has ended, and the servers that it had started."""
+
+    code: int | None
+    module: str
+    stdout: str
+    stderr: str
+    child: Child
+    servers: list[ServerProcess] = field(default_factory=list)
+
+
+class Lab:
+    """The means of one check. Its transcript holds all that crossed the wires during it."""
+
+    def __init__(self, launcher: Launcher, stage: Stage, shop: Shop, seed: int, item: int) -> None:
+        self.transcript = Transcript()
+        self.shop = shop
+        self.seed = seed
+        self.draw = random.Random(f"{seed}/{item}")
+        self._launcher = launcher
+        self._stage = stage
+        self._item = item
+
+    # -- verdicts ---------------------------------------------------------------------------------
+
+    def fail(self, code: str, evidence: Sequence[Evidence] = (), /, **values: object) -> NoReturn:
+        """End the check: the item does not hold. `code` is a diagnosis, `values` fill its text."""
+        raise ItemStopped("fail", code, evidence, **values)
+
+    # -- the learner's server, driven by the self-test --------------------------------------------
+
+    def programs(self, files: Files = "learner") -> dict[str, Program]:
+        """The servers of the lab's mcp.json, ready to be started on the run's own orders.
+
+        Stops the check when the file cannot be used.
+        """
+        config = self._stage.lab_folder(files) / "mcp.json"
+        try:
+            servers = read_servers(config)
+        except ConfigError as error:
+            raise self._config_stop(error) from error
+        return {name: self._program(server) for name, server in servers.items()}
+
+    def peer(self, module: str, *arguments: str) -> Program:
+        """A server that is not the learner's: a module of this repository."""
+        return Program(
+            (sys.executable, "-m", module, *arguments),
+            self._stage.folder,
+            {SHOP_DATA: str(self._stage.folder / "shop.json")},
+        )
+
+    @contextlib.contextmanager
+    def server(self, program: Program | None = None, channel: str = "shop") -> Iterator[Asked]:
+        """The learner's server (or another), with the handshake done and the self-test as client.
+
+        Stops the check with the likely cause when it falls silent.
+        """
+        program = program or self.main_program()
+        session = Session(self._launcher, program, self.transcript, channel)
+        try:
+            with session:
+                asked = Asked(session)
+                answer = session.handshake()
+                if "error" in answer:
+                    self.fail("wire.error-answer", method="initialize", error=answer["error"])
+                yield asked
+        except NoAnswer as silence:
+            raise self._explain_silence(program, session.process, channel, silence) from silence
+
+    def main_program(self) -> Program:
+        """The lab's own server: the entry `shop` of its mcp.json, else the first."""
+        programs = self.programs()
+        return programs.get("shop") or next(iter(programs.values()))
+
+    # -- the learner's host and agent, between two recorded wires ----------------------------------
+
+    def host(self, files: Files = "learner", servers: dict[str, Program] | None = None) -> AgentRun:
+        """Run the lab's host, which shakes hands with the servers and lists their tools."""
+        return self._run("host", [], files, servers, None)
+
+    def agent(
+        self,
+        question: str,
+        *,
+        files: Files = "learner",
+        servers: dict[str, Program] | None = None,
+        model: Reply = mock.reply,
+    ) -> AgentRun:
+        """Run the lab's agent on one question, with `model` at the other end of its model wire and
+        the servers of its mcp.json (or others) behind the relay.
+
+        Stops the check when the program runs on for ever or takes too much; how it ended otherwise
+        is for the check to judge (`expect_success`).
+        """
+        return self._run("agent", [question], files, servers, model)
+
+    def _run(
+        self,
+        module: str,
+        arguments: list[str],
+        files: Files,
+        servers: dict[str, Program] | None,
+        model: Reply | None,
+    ) -> AgentRun:
+        if servers is None:
+            servers = self.programs()
+        with contextlib.ExitStack() as stack:
+            relay = stack.enter_context(
+                Relay(self._launcher, self.transcript, servers, self._stage.folder)
+            )
+            config = self._stage.folder / f"{secrets.token_hex(4)}.json"
+            config.write_text(json.dumps({"mcpServers": relay.entries()}), encoding="utf-8")
+            env: dict[str, str] = {}
+            if model is not None:
+                env, chat = self._model_wire(model)
+                stack.enter_context(chat)
+            program = Program(
+                (
+                    sys.executable,
+                    "-m",
+                    f"labs.{self._stage.lab}.{module}",
+                    *(["--config"] if module == "agent" else []),
+                    str(config),
+                    *arguments,
+                ),
+                self._stage.package_root(files),
+                env,
+                imports="agent",
+            )
+            run = self._to_its_end(program)
+            relay.close()
+            run.servers = relay.sessions
+            for fault in [*relay.faults, *(chat.faults if model is not None else [])]:
+                raise fault
+        for server in run.servers:
+            if server.child.limit:
+                raise _limit_stop(server.child)
+        return run
+
+    def expect_success(self, run: AgentRun) -> None:
+        """Stop the check unless the program ended by itself with exit code 0."""
+        for event in self.transcript:
+            if event.wire == "model" and event.status == 400:
+                self.fail(
+                    "model.refused",
+                    [Evidence(same("400"), event)],
+                    reason=event.message["error"]["message"],
+                )
+        if run.code == 0:
+            return
+        for server in run.servers:  # the cause may lie below: a server that could not even start
+            if server.child.code:
+                self._raise_crash(server.stderr.text)
+        self._raise_crash(run.stderr)
+        raise ItemStopped(
+            "not_run",
+            "process.ended-early",
+            code=run.code,
+            when=WHILE_RUNNING(what=run.module),
+            detail=run.stderr,
+        )
+
+    def expect_clean_stdout(self, channel: str) -> None:
+        """Stop the check when a server's stdout carried anything but JSON-RPC messages."""
+        strays = [
+            event for event in self.transcript.mcp(channel, "server") if event.kind == "stray"
+        ]
+        if strays:
+            raise _stray_stop(strays)
+
+    # -- single calls -----------------------------------------------------------------------------
+
+    def calls(self, target: str, arguments: Sequence[Sequence[Any]]) -> list[Call]:
+        """Call a function of the learner's (`bridge:to_function_tool`) once for each list of
+        arguments, in one process; values travel as JSON.
+
+        Stops the check when a call raises or returns what is no JSON.
+        """
+        module, _, function = target.partition(":")
+        request = {
+            "module": f"labs.{self._stage.lab}.{module}",
+            "function": function,
+            "calls": list(arguments),
+        }
+        program = Program(
+            (sys.executable, "-m", "shared.selftest.call_runner"),
+            self._stage.package_root("learner"),
+            imports="agent",
+        )
+        run = self._to_its_end(program, json.dumps(request).encode())
+        if run.code != 0:
+            self._raise_crash(run.stderr)
+        try:
+            rows = json.loads(run.stdout)["results"]
+        except ValueError:
+            raise ItemStopped(
+                "not_run",
+                "process.ended-early",
+                code=run.code,
+                when=WHILE_RUNNING(what=target),
+                detail=run.stderr,
+            ) from None
+        results = []
+        for row, given in zip(rows, arguments, strict=True):
+            if "raised" in row:
+                self._raise_crash(row["raised"])
+            if "no_json" in row:
+                self.fail("code.no-json", target=target, value=row["no_json"])
+            results.append(Call(list(given), row["value"], row["arguments"]))
+        return results
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _program(self, server: ServerEntry) -> Program:
+        return Program(
+            (server.command, *server.args),
+            Path(server.folder),
+            {**server.env, SHOP_DATA: str(self._stage.folder / "shop.json")},
+        )
+
+    def _model_wire(self, model: Reply) -> tuple[dict[str, str], ChatServer]:
+        address: str | tuple[str, int] = ("127.0.0.1", 0)
+        if hasattr(socket, "AF_UNIX"):
+            address = str(self._stage.folder / f"{secrets.token_hex(4)}.sock")
+        chat = ChatServer(recorded(model, self.transcript), address)
+        where = address if isinstance(address, str) else chat.base_url
+        return {"CHAT_SOCKET": where, "MODEL": "mock", "MOCK": ""}, chat
+
+    def _to_its_end(self, program: Program, stdin: bytes = b"") -> AgentRun:
+        """Run a program and collect what it writes. Stops the check on a limit or a time-out."""
+        stdin_read, stdin_write = os.pipe()
+        stdout_read, stdout_write = os.pipe()
+        stderr_read, stderr_write = os.pipe()
+        limits = Limits()
+        try:
+            child = self._launcher.start(program, (stdin_read, stdout_write, stderr_write), limits)
+        finally:
+            for fd in (stdin_read, stdout_write, stderr_write):
+                os.close(fd)
+        stdout, stderr = Collected(child, limits), Collected(child, limits)
+        pumps = [
+            pump(stdout_read, stdout.add, lambda: None),
+            pump(stderr_read, stderr.add, lambda: None),
+        ]
+        with contextlib.suppress(BrokenPipeError), os.fdopen(stdin_write, "wb") as file:
+            file.write(stdin)
+        code = child.wait(SECONDS)
+        if code is None:
+            child.kill()
+        for thread in pumps:
+            thread.join(5)
+        if child.limit:
+            raise _limit_stop(child)
+        if code is None:
+            raise ItemStopped(
+                "timeout", "process.timeout", seconds=int(SECONDS), detail=stderr.output.text
+            )
+        return AgentRun(code, program.argv[2], stdout.text, stderr.output.text, child)
+
+    def _explain_silence(
+        self, program: Program, process: ServerProcess, channel: str, silence: NoAnswer
+    ) -> ItemStopped:
+        if process.child.limit:
+            return _limit_stop(process.child)
+        strays = [
+            event for event in self.transcript.mcp(channel, "server") if event.kind == "stray"
+        ]
+        crash = explain(process.stderr.text, self._stage.lab_folder("learner"), self.shown_as)
+        if crash is not None and silence.ended:
+            return crash
+        if strays:
+            return _stray_stop(strays)
+        if process.child.code == 127:
+            entry = ServerEntry(program.argv[0], list(program.argv[1:]), str(program.cwd))
+            missing = FileNotFoundError(2, os.strerror(2))
+            config = Path(self.shown_as, "mcp.json")
+            return self._config_stop(ConfigError.cannot_start(config, channel, entry, missing))
+        if silence.ended:
+            return ItemStopped(
+                "not_run",
+                "process.ended-early",
+                code=process.child.code,
+                when=BEFORE_ANSWER(method=silence.method),
+                detail=process.stderr.text,
+            )
+        return ItemStopped(
+            "timeout",
+            "wire.no-answer",
+            method=silence.method,
+            seconds=int(silence.seconds),
+            detail=process.stderr.text,
+        )
+
+    def _raise_crash(self, stderr: str) -> None:
+        """Stop the check when this stderr shows that learner code raised."""
+        for files in FILES:
+            folder = self._stage.lab_folder(files)
+            if str(folder) in stderr and (stop := explain(stderr, folder, self.shown_as)):
+                raise stop
+        stop = explain(stderr, self._stage.lab_folder("learner"), self.shown_as)
+        if stop is not None:
+            raise stop
+
+    def _config_stop(self, error: ConfigError) -> ItemStopped:
+        folder = str(self._stage.lab_folder("learner"))
+        reason = Text(
+            en=error.text.en.replace(folder, self.shown_as),
+            zh=error.text.zh.replace(folder, self.shown_as),
+        )
+        return ItemStopped("error", "config.unusable", reason=reason)
+
+    @property
+    def shown_as(self) -> str:
+        """How messages name the learner's folder."""
+        return self._stage.shown_as
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a learner's function: what it was given, what it returned, and what it left of
+    its arguments."""
+
+    given: list[Any]
+    value: Any
+    arguments_after: list[Any]
+
+
+class Asked:
+    """A server that the self-test talks to."""
+
+    def __init__(self, session: Session) -> None:
+        self.process = session.process
+        self._session = session
+
+    def list_tools(self) -> list[dict[str, Any]]:
+        """The tools that it lists. Stops the check when it refuses or says something else."""
+        answer = self._session.request("tools/list", {})
+        tools = answer.get("result", {}).get("tools")
+        if not isinstance(tools, list):
+            raise ItemStopped(
+                "fail",
+                "wire.error-answer",
+                method="tools/list",
+                error=json.dumps(answer, ensure_ascii=False)[:300],
+            )
+        return tools
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool; returns the whole answering message, `result` or `error`."""
+        return self._session.request("tools/call", {"name": name, "arguments": arguments})
+
+
+class Collected:
+    """What a program wrote on one stream, whole up to the limit at which it is ended."""
+
+    def __init__(self, child: Child, limits: Limits) -> None:
+        self.output = Output()
+        self._parts: list[bytes] = []
+        self._child = child
+        self._limits = limits
+
+    def add(self, data: bytes) -> None:
+        """Take more bytes."""
+        self.output.add(data)
+        if self.output.size <= self._limits.output_bytes:
+            self._parts.append(data)
+        else:
+            self._child.exceeded("output")
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return b"".join(self._parts).decode("utf-8", errors="backslashreplace")
+
+
+def recorded(reply: Reply, transcript: Transcript) -> Reply:
+    """The same model, with every request and every answer in the transcript."""
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        transcript.add("model", "model", "agent", "message", message=request)
+        try:
+            response = reply(request)
+        except BadRequest as error:
+            refusal = {"error": {"message": str(error)}}
+            transcript.add("model", "model", "model", "message", message=refusal, status=400)
+            raise
+        transcript.add("model", "model", "model", "message", message=response, status=200)
+        return response
+
+    return answer
+
+
+def _limit_stop(child: Child) -> ItemStopped:
+    limit = {
+        "memory": child.limits.memory_bytes >> 20,
+        "processes": child.limits.processes,
+        "output": child.limits.output_bytes >> 20,
+    }[child.limit]
+    return ItemStopped("limit", f"process.{child.limit}", limit=limit)
+
+
+def _stray_stop(strays: list[Event]) -> ItemStopped:
+    first = strays[0]
+    code = {"not-utf8": "wire.not-utf8", "no-newline": "wire.no-newline"}.get(
+        first.fault, "wire.stray-line"
+    )
+    if first.fault == "not-json" and _is_message("".join(event.raw for event in strays)):
+        code = "wire.pretty-printed"
+    if first.fault == "no-newline" and not _is_message(first.raw):
+        code = "wire.stray-line"  # a print without an end, not a message without one
+    evidence = [Evidence(STRAY, event) for event in strays[:3]]
+    return ItemStopped("fail", code, evidence, line=first.line, quoted=_quote(first.raw))
+
+
+def _is_message(text: str) -> bool:
+    """Whether a text is one or more JSON-RPC messages, laid out in whatever way."""
+    try:
+        message, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return False
+    return is_json_rpc(message)
+
+
+def _quote(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:100]}…{text[-15:]}"

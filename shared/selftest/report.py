@@ -1,0 +1,135 @@
+"""A result as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text as Styled
+
+from shared.i18n import Language, Text
+from shared.wire.transcript import Event
+
+from .checks import Checks
+from .result import Evidence, ItemResult, Result, Status
+
+MARKS: dict[Status, tuple[str, str]] = {
+    "pass": ("✔", "green"),
+    "fail": ("✘", "red"),
+    "error": ("✘", "red"),
+    "timeout": ("✘", "red"),
+    "limit": ("✘", "red"),
+    "not_run": ("○", "dim"),
+    "grader_fault": ("!", "magenta"),
+}
+WORDS: dict[Status, Text] = {
+    "pass": Text(en="pass", zh="通过"),
+    "fail": Text(en="fail", zh="未通过"),
+    "error": Text(en="error", zh="报错"),
+    "timeout": Text(en="time-out", zh="超时"),
+    "limit": Text(en="limit", zh="超限"),
+    "not_run": Text(en="not run", zh="未运行"),
+    "grader_fault": Text(en="self-test fault", zh="自检故障"),
+}
+NOT_STARTED = Text(en="not started", zh="未开始")
+
+HEADING = Text(en="Day {day}: {title}", zh="第 {day} 天：{title}")
+WHERE = Text(en="{folder}   seed {seed}", zh="{folder}   种子 {seed}")
+ALL_PASS = Text(
+    en="All {total} items pass. Everything above was real: child processes, and both wires.",
+    zh="{total} 项全部通过。以上都是真实的往返：真的子进程，真的两条线路。",
+)
+UNTOUCHED = Text(
+    en="{passed} of {total} items pass, which is as it should be at the start. "
+    "Begin with exercise {exercise}: the arrow of item {item} says where.",
+    zh="{total} 项中通过 {passed} 项，刚开始就应该是这样。"
+    "先做练习 {exercise}：第 {item} 项的箭头指出了位置。",
+)
+SOME_PASS = Text(
+    en="{passed} of {total} items pass. Next: item {next}.",
+    zh="{total} 项中通过 {passed} 项。下一步：第 {next} 项。",
+)
+TOOK = Text(en="{seconds:.1f} s", zh="用时 {seconds:.1f} 秒")
+MORE = Text(en="--verbose shows all of it", zh="--verbose 可查看全部")
+
+EVIDENCE_WIDTH = 300  # characters of one message, before it is cut
+
+
+def print_report(
+    result: Result,
+    checks: Checks,
+    shown_as: str,
+    console: Console,
+    language: Language,
+    *,
+    verbose: bool = False,
+) -> None:
+    """Print all items, the message of each that does not pass, and the evidence of the first."""
+    console.print(
+        HEADING(day=result.day, title=checks.title).get(language), style="bold", highlight=False
+    )
+    console.print(WHERE(folder=shown_as, seed=result.seed).get(language), style="dim")
+    console.print()
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=1)
+    table.add_column(justify="right")
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    first = next((item for item in result.items if item.status not in ("pass", "not_run")), None)
+    for item in result.items:
+        mark, style = MARKS[item.status]
+        not_started = item.diagnosis == "exercise.not-started"
+        if not_started:
+            style = "yellow"
+        word = NOT_STARTED if not_started else WORDS[item.status]
+        title = Styled(item.title.get(language), style="dim" if item.status == "not_run" else "")
+        table.add_row(Styled(mark, style), str(item.id), title, Styled(word.get(language), style))
+        if item.status != "pass":
+            table.add_row("", "", _message(item, language), "")
+        if item.evidence and (item is first or verbose):
+            for evidence in item.evidence:
+                table.add_row("", "", _evidence(evidence, language, verbose), "")
+        if verbose and item.detail:
+            table.add_row("", "", Styled(item.detail.rstrip(), style="dim"), "")
+    console.print(table)
+    console.print()
+    style = "green" if result.passed == len(result.items) else "bold"
+    console.print(Styled(_closing(result, language), style=style))
+    console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
+
+
+def _message(item: ItemResult, language: Language) -> Styled:
+    message = Styled(item.cause.get(language), style="dim" if item.status == "not_run" else "")
+    step = item.step.get(language)
+    if step:
+        message.append(f"\n→ {step}", style="cyan")
+    return message
+
+
+def _evidence(evidence: Evidence, language: Language, verbose: bool) -> Padding:
+    shown = Styled(evidence.note.get(language), style="dim")
+    what = _shown(evidence.event) if evidence.event is not None else evidence.text
+    if not verbose and len(what) > EVIDENCE_WIDTH:
+        what = f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
+    shown.append(f"\n  {what}", style="not dim")
+    return Padding(shown, (0, 0, 0, 2))
+
+
+def _shown(event: Event) -> str:
+    if event.message is None or event.kind == "stray":
+        return event.raw
+    return json.dumps(event.message, ensure_ascii=False)
+
+
+def _closing(result: Result, language: Language) -> str:
+    total = len(result.items)
+    if result.passed == total:
+        return ALL_PASS(total=total).get(language)
+    values = {"passed": result.passed, "total": total}
+    red = [item for item in result.items if item.status not in ("pass", "not_run")]
+    if red and all(item.diagnosis == "exercise.not-started" for item in red):
+        return UNTOUCHED(**values, exercise=red[0].exercise, item=red[0].id).get(language)
+    following = red[0] if red else next(item for item in result.items if item.status != "pass")
+    return SOME_PASS(**values, next=following.id).get(language)
