@@ -28,6 +28,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from typing import Any, NoReturn
 
@@ -143,20 +144,23 @@ class Supervisor:
         names = [_command_line(process) for process in left]
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
-        for process in left:
-            _kill_tree(process)
+        _await_end([gone for process in left for gone in _kill_tree(process)])
         return names
 
     def kill(self, pid: int) -> None:
         """End a child and everything below it; its end is reported like any other."""
         if pid in self.children:
             with contextlib.suppress(psutil.NoSuchProcess):
-                _kill_tree(psutil.Process(pid))
+                _await_end(_kill_tree(psutil.Process(pid)))
 
     def end_all(self) -> None:
-        """Nothing that was started here outlives this process."""
-        for process in psutil.Process().children():
-            _kill_tree(process)
+        """Nothing that was started here outlives this process, not even as a zombie."""
+        while children := psutil.Process().children():
+            for process in children:
+                _kill_tree(process)
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, 0):
+                    pass
 
 
 def _become(request: dict[str, Any], fds: list[int]) -> NoReturn:
@@ -236,13 +240,23 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _kill_tree(process: psutil.Process) -> None:
-    """End a process and its descendants. Stopped first, so that it cannot start more meanwhile."""
+def _kill_tree(process: psutil.Process) -> list[psutil.Process]:
+    """Kill a process and its descendants, and return them. Each is stopped first, so that it cannot
+    start more meanwhile."""
+    killed = [process]
     with contextlib.suppress(psutil.NoSuchProcess):
         process.suspend()
         for child in process.children():
-            _kill_tree(child)
+            killed += _kill_tree(child)
         process.kill()
+    return killed
+
+
+def _await_end(killed: list[psutil.Process]) -> None:
+    """Wait until the kernel has ended what has been killed; that takes it a moment, not seconds."""
+    deadline = time.monotonic() + 5
+    while any(_is_running(process) for process in killed) and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def _is_running(process: psutil.Process) -> bool:
