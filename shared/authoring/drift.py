@@ -35,11 +35,11 @@ class Drift:
 
     @property
     def line(self) -> int:
-        """The first line that differs, counted from 1."""
+        """The first line that differs, counted from 1; 1 for an empty file."""
         pairs = itertools.zip_longest(
             (self.wanted or b"").split(b"\n"), (self.present or b"").split(b"\n")
         )
-        return next(number for number, (a, b) in enumerate(pairs, start=1) if a != b)
+        return next((number for number, (a, b) in enumerate(pairs, start=1) if a != b), 1)
 
     @property
     def excerpt(self) -> str:

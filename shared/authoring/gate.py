@@ -108,7 +108,5 @@ def _check_numbers(day: Path, exercises: list[tuple[int, Path, int]]) -> list[Pr
     gaps = sorted(set(range(1, max(first, default=0) + 1)) - set(first))
     if gaps:
         missing = ", ".join(map(str, gaps))
-        problems.append(
-            Problem(day, 0, f"exercises are numbered from 1 without gaps: no {missing}")
-        )
+        problems.append(Problem(day, 0, f"exercise numbers have gaps: no file has {missing}"))
     return problems

@@ -7,16 +7,7 @@ from pathlib import Path
 
 from .regions import RegionError, to_starter
 
-LITTER = frozenset(
-    {
-        "__pycache__",
-        ".DS_Store",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".ipynb_checkpoints",
-    }
-)
+LITTER = frozenset({"__pycache__", ".DS_Store", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
 
 
 def starter_tree(solutions: Path) -> dict[str, bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import time
 from dataclasses import dataclass
@@ -39,7 +38,9 @@ def write_labs(root: Path) -> list[Writing]:
     for drift in find_drift(root):
         target = root / "labs" / drift.path
         backup = None
-        if drift.present is not None and not _was_generated(drift, record, root):
+        if drift.present is not None and not _was_generated(
+            drift.path, drift.present, record, root
+        ):
             backup = folder / "labs" / drift.path
             _write(root / backup, drift.present)
         if drift.wanted is None:
@@ -52,13 +53,10 @@ def write_labs(root: Path) -> list[Writing]:
     return writings
 
 
-def _was_generated(drift: Drift, record: dict[str, list[str]], root: Path) -> bool:
-    """Whether the file holds a starter that was written here before, or that the source as it is
+def _was_generated(path: str, content: bytes, record: dict[str, list[str]], root: Path) -> bool:
+    """Whether this content is a starter that was written here before, or that the source as it is
     committed gives (a fresh clone has no record)."""
-    assert drift.present is not None
-    return _digest(drift.present) in record.get(drift.path, []) or drift.present == _committed(
-        drift.path, root
-    )
+    return _digest(content) in record.get(path, []) or content == _committed(path, root)
 
 
 def _committed(path: str, root: Path) -> bytes | None:
@@ -114,7 +112,7 @@ def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".new")
     draft.write_bytes(content)
-    os.replace(draft, path)
+    draft.replace(path)
 
 
 def _remove_empty(folder: Path, top: Path) -> None:
