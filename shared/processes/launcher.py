@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import psutil
-
 from .supervisor import (
     Child,
     Limits,
@@ -27,9 +25,16 @@ from .supervisor import (
 Imports = Literal["server", "agent"]
 """What a program is about to import: the MCP SDK's server, or the openai client."""
 
+# With what is else imported only when a server starts: the event loop's backend, the SDK's logging.
 PRELOADS: dict[Imports, tuple[str, ...]] = {
-    "server": ("mcp.server", "mcp.server.stdio", "shared.shop"),
-    "agent": ("openai", "openai.resources.chat.completions", "shared.chat.model"),
+    "server": (
+        "mcp.server",
+        "mcp.server.stdio",
+        "anyio._backends._asyncio",
+        "rich.logging",
+        "shared.shop",
+    ),
+    "agent": ("shared.processes.preload_agent",),
 }
 
 WATCH_SECONDS = 0.2
@@ -151,6 +156,8 @@ class Launcher:
 
 def _exceeded(child: Child) -> str:
     """The name of the limit that a child and its descendants are over, or nothing."""
+    import psutil  # not at the top: the supervisors' imports are to begin before ours
+
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(child.pid)
         tree = [process, *process.children(recursive=True)]

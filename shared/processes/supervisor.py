@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 ROOT = Path(__file__).resolve().parents[2]
 
 MEBIBYTE = 1 << 20
@@ -267,6 +265,8 @@ class PlainStarter:
 
     def kill(self, pid: int) -> None:
         """End a process and its descendants."""
+        import psutil  # not at the top: the supervisors' imports are to begin before ours
+
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)
             for one in [*process.children(recursive=True), process]:

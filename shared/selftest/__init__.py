@@ -1,13 +1,5 @@
 """The self-test: checks of a lab, judged over recorded wires, outside the learner's processes.
 
-What a lab's `checks.py` needs is importable from here.
+This package imports nothing by itself: the command line starts its child processes first, so that
+their imports go on while its own do. What a lab's checks need is in `shared.selftest.api`.
 """
-
-from shared.i18n import Text
-
-from .checks import Checks
-from .diagnoses import Diagnosis
-from .lab import AgentRun, Lab
-from .result import Evidence
-
-__all__ = ["AgentRun", "Checks", "Diagnosis", "Evidence", "Lab", "Text"]

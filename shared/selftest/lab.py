@@ -10,6 +10,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -57,20 +58,34 @@ class AgentRun:
 class Lab:
     """The means of one check. Its transcript holds all that crossed the wires during it."""
 
-    def __init__(self, launcher: Launcher, stage: Stage, shop: Shop, seed: int, item: int) -> None:
+    def __init__(self, launcher: Launcher, stage: Stage, shop: Shop, draw: str) -> None:
+        """`draw` names what is drawn here: the same name, the same draws."""
         self.transcript = Transcript()
         self.shop = shop
-        self.seed = seed
-        self.draw = random.Random(f"{seed}/{item}")
+        self.draw = random.Random(draw)
+        self._drawn_as = draw
         self._launcher = launcher
         self._stage = stage
-        self._item = item
 
     # -- verdicts ---------------------------------------------------------------------------------
 
     def fail(self, code: str, evidence: Sequence[Evidence] = (), /, **values: object) -> NoReturn:
         """End the check: the item does not hold. `code` is a diagnosis, `values` fill its text."""
         raise ItemStopped("fail", code, evidence, **values)
+
+    def hold_all(self, *parts: Callable[[Lab], None]) -> None:
+        """Run parts of the check side by side, each over a lab (and so a transcript) of its own.
+
+        The first of them that does not hold, in their order, stops the check.
+        """
+        labs = [
+            Lab(self._launcher, self._stage, self.shop, f"{self._drawn_as}/{number}")
+            for number, _ in enumerate(parts)
+        ]
+        with ThreadPoolExecutor(len(parts)) as pool:
+            futures = [pool.submit(part, lab) for part, lab in zip(parts, labs, strict=True)]
+        for future in futures:
+            future.result()
 
     # -- the learner's server, driven by the self-test --------------------------------------------
 

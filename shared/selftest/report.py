@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text as Styled
 
 from shared.i18n import Language, Text
-from shared.wire.transcript import Event
+from shared.wire.messages import one_line
 
 from .checks import Checks
 from .result import Evidence, ItemResult, Result, Status
@@ -54,7 +53,7 @@ SOME_PASS = Text(
 TOOK = Text(en="{seconds:.1f} s", zh="用时 {seconds:.1f} 秒")
 MORE = Text(en="--verbose shows all of it", zh="--verbose 可查看全部")
 
-EVIDENCE_WIDTH = 300  # characters of one message, before it is cut
+EVIDENCE_WIDTH = 200  # characters of one message, before it is cut
 
 
 def print_report(
@@ -66,7 +65,7 @@ def print_report(
     *,
     verbose: bool = False,
 ) -> None:
-    """Print all items, the message of each that does not pass, and the evidence of the first."""
+    """Print all items, and for each that does not pass the cause, the next step, the evidence."""
     console.print(
         HEADING(day=result.day, title=checks.title).get(language), style="bold", highlight=False
     )
@@ -77,7 +76,6 @@ def print_report(
     table.add_column(justify="right")
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
-    first = next((item for item in result.items if item.status not in ("pass", "not_run")), None)
     for item in result.items:
         mark, style = MARKS[item.status]
         not_started = item.diagnosis == "exercise.not-started"
@@ -88,9 +86,8 @@ def print_report(
         table.add_row(Styled(mark, style), str(item.id), title, Styled(word.get(language), style))
         if item.status != "pass":
             table.add_row("", "", _message(item, language), "")
-        if item.evidence and (item is first or verbose):
-            for evidence in item.evidence:
-                table.add_row("", "", _evidence(evidence, language, verbose), "")
+        for evidence in item.evidence:
+            table.add_row("", "", _evidence(evidence, language, verbose), "")
         if verbose and item.detail:
             table.add_row("", "", Styled(item.detail.rstrip(), style="dim"), "")
     console.print(table)
@@ -108,19 +105,20 @@ def _message(item: ItemResult, language: Language) -> Styled:
     return message
 
 
-def _evidence(evidence: Evidence, language: Language, verbose: bool) -> Padding:
-    shown = Styled(evidence.note.get(language), style="dim")
-    what = _shown(evidence.event) if evidence.event is not None else evidence.text
-    if not verbose and len(what) > EVIDENCE_WIDTH:
-        what = f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
-    shown.append(f"\n  {what}", style="not dim")
-    return Padding(shown, (0, 0, 0, 2))
+def _evidence(evidence: Evidence, language: Language, verbose: bool) -> Styled:
+    shown = Styled(f"· {evidence.note.get(language)}: ", style="dim")
+    shown.append(_shown(evidence, language, verbose), style="not dim")
+    return shown
 
 
-def _shown(event: Event) -> str:
-    if event.message is None or event.kind == "stray":
-        return event.raw
-    return json.dumps(event.message, ensure_ascii=False)
+def _shown(evidence: Evidence, language: Language, verbose: bool) -> str:
+    event = evidence.event
+    if verbose and event is not None and event.message is not None:
+        return json.dumps(event.message, ensure_ascii=False, indent=2)
+    what = one_line(event) if event is not None else evidence.text
+    if verbose or len(what) <= EVIDENCE_WIDTH:
+        return what
+    return f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
 
 
 def _closing(result: Result, language: Language) -> str:

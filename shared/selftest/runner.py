@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.authoring.regions import find_region, region_body
+from shared.authoring.regions import region_body
 from shared.processes import Launcher
 from shared.shop import Shop, draw_shop
 
@@ -89,7 +89,7 @@ def _run_items(run: Run, wanted: set[int]) -> list[ItemResult]:
 def judge_item(run: Run, item: Item) -> ItemResult:
     """Run one check to its end, whatever that is."""
     began = time.monotonic()
-    lab = Lab(run.launcher, run.stage, run.shop, run.seed, item.id)
+    lab = Lab(run.launcher, run.stage, run.shop, f"{run.seed}/{item.id}")
     result = ItemResult(item.id, item.title, item.exercise, "pass")
     try:
         item.check(lab)
@@ -134,7 +134,7 @@ def _say_not_started(run: Run, result: ItemResult) -> None:
     body = region_body(mine, result.exercise)
     if body is None or _squeezed(body) != _squeezed(region_body(starter, result.exercise) or ""):
         return
-    region = find_region(mine, result.exercise)
+    before, _, _ = mine.partition(f"# region exercise {result.exercise}:")
     stop = ItemStopped(
         "fail",
         "exercise.not-started",
@@ -142,7 +142,7 @@ def _say_not_started(run: Run, result: ItemResult) -> None:
         exercise=result.exercise,
         cause=result.cause,
         file=f"{run.stage.shown_as}/{name}",
-        line=region.first_line if region else 1,
+        line=before.count("\n") + 1,
     )
     _apply(run, result, stop)
 

@@ -25,8 +25,6 @@ class Relay:
     A context manager: leaving it stops what runs.
     """
 
-    STOP_SECONDS = 3.0
-
     def __init__(
         self,
         launcher: Launcher,
@@ -84,7 +82,7 @@ class Relay:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RD)  # as if the host had hung up
         for thread in self._threads:
-            thread.join(self.STOP_SECONDS + 5)
+            thread.join(ServerProcess.STOP_SECONDS + 5)
 
     def _accept(self) -> None:
         while not self._closed:
@@ -132,7 +130,7 @@ class Relay:
 
         def finish() -> None:
             server_ended.wait()
-            code = server.child.wait(self.STOP_SECONDS)
+            code = server.child.wait(server.STOP_SECONDS)
             if host_is_there:
                 with contextlib.suppress(OSError):
                     connection.sendall(bytes(4) + bytes([(code or 0) & 0xFF]))
@@ -142,7 +140,7 @@ class Relay:
         finishing.start()
         while data := _receive(connection):
             server.write(data)
-        server.stop(self.STOP_SECONDS)
+        server.stop()
         finishing.join(5)
 
 

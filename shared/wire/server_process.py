@@ -62,6 +62,8 @@ class ServerProcess:
     `on_output` is given every piece of stdout as it comes, `on_end` is called at its end.
     """
 
+    STOP_SECONDS = 3.0  # how long a server may take to end once its stdin has ended
+
     def __init__(
         self,
         launcher: Launcher,
@@ -123,7 +125,7 @@ class ServerProcess:
         self._sent.end()
         self._input_ended = time.monotonic()
 
-    def stop(self, seconds: float) -> int | None:
+    def stop(self, seconds: float = STOP_SECONDS) -> int | None:
         """End its input and wait for its end, at most `seconds`; then it is killed.
 
         Returns the exit code, or None when it had to be killed. `stopped_after` tells how long it

@@ -19,7 +19,7 @@ STRAY: dict[str, Any] = {}  # in the inbox: a line that is no message has come
 
 
 class NoAnswer(Exception):
-    """A request that was not answered in `seconds`. `ended` tells whether the server's stdout has ended."""
+    """A request that was not answered in `seconds`; `ended`: because the server's stdout ended."""
 
     def __init__(self, method: str, seconds: float, *, ended: bool) -> None:
         super().__init__(f"no answer to {method}")
@@ -32,7 +32,6 @@ class Session:
     """A connection to a server that was started for it. A context manager: leaving it stops the
     server."""
 
-    STOP_SECONDS = 3.0
     GRACE_SECONDS = 1.0
 
     def __init__(
@@ -54,7 +53,7 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.stop(self.STOP_SECONDS)
+        self.process.stop()
 
     def request(self, method: str, params: dict[str, Any], seconds: float = 10) -> dict[str, Any]:
         """Send a request and return the message that answers it: `{"result": …}` or `{"error": …}`.

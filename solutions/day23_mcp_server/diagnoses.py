@@ -1,6 +1,6 @@
 """The mistakes that day 23 knows: for each code the cause in a sentence, and one next step."""
 
-from shared.selftest import Diagnosis, Text
+from shared.selftest.api import Diagnosis, Text
 
 DIAGNOSES: dict[str, Diagnosis] = {
     # exercise 1: the server
@@ -259,6 +259,13 @@ DIAGNOSES: dict[str, Diagnosis] = {
         ),
     ),
     # exercise 4: the agent
+    "agent.model-not-asked": Diagnosis(
+        Text(en="The agent never asked the model.", zh="agent 从没有问过模型。"),
+        Text(
+            en="Every turn of the loop begins with model.complete(messages, tools).",
+            zh="循环的每一轮都从 model.complete(messages, tools) 开始。",
+        ),
+    ),
     "agent.tool-not-offered": Diagnosis(
         Text(
             en="The first model request does not offer `{name}`.",
