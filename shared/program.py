@@ -114,7 +114,7 @@ class ConversationView:
         if role == "user":
             self._line("question", message["content"])
         elif role == "tool":
-            self._line("result", message["content"])
+            self._line("result", " ".join(message["content"].split()))
         elif message.get("tool_calls"):
             for call in message["tool_calls"]:
                 function = call["function"]

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 MEBIBYTE = 1 << 20
 
+SOFTENERS = ("PYTHONUNBUFFERED", "PYTHONUTF8", "PYTHONIOENCODING")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -60,6 +62,7 @@ class Child:
     pid: int
     supervisor: Supervisor | PlainStarter
     limits: Limits
+    warm: bool
     code: int | None = None
     leftovers: list[str] = field(default_factory=list)
     limit: str = ""
@@ -110,6 +113,7 @@ class Supervisor:
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # no terminal: Python is to buffer as it does for a pipe
             pass_fds=[theirs.fileno()],
             start_new_session=True,  # Ctrl-C in a terminal reaches the self-test alone
         )
@@ -164,7 +168,7 @@ class Supervisor:
                 if not self._pids:
                     raise SupervisorDied(self.name)
                 pid = self._pids.pop()
-                child = self._children[pid] = Child(pid, self, limits)
+                child = self._children[pid] = Child(pid, self, limits, warm)
                 if pid in self._early_ends:
                     self._end(self._early_ends.pop(pid))
         return child
@@ -256,10 +260,10 @@ class PlainStarter:
             )
         except OSError as error:
             os.write(stderr, f"{argv[0]}: {error.strerror}\n".encode())
-            missing = Child(0, self, limits, code=127)
+            missing = Child(0, self, limits, False, code=127)
             missing.ended.set()
             return missing
-        child = Child(process.pid, self, limits)
+        child = Child(process.pid, self, limits, False)
         threading.Thread(target=self._await, args=(process, child), daemon=True).start()
         return child
 
@@ -284,11 +288,12 @@ class PlainStarter:
 
 def base_environment() -> dict[str, str]:
     """What children inherit of this process's environment: all but the keys of the real model,
-    which learner code has no use for; and this checkout's packages can be imported."""
+    which learner code has no use for, and what softens Python's own ways with streams; a host gives
+    its servers none of that either. This checkout's packages can be imported."""
     env = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("OPENAI_", "SELFTEST_"))
+        if not name.startswith("OPENAI_") and name not in SOFTENERS
     }
     paths = [str(ROOT), *filter(None, [env.get("PYTHONPATH")])]
     env["PYTHONPATH"] = os.pathsep.join(paths)

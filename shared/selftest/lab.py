@@ -9,6 +9,7 @@ import random
 import secrets
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -37,10 +38,10 @@ from .stop import ItemStopped
 Reply = Callable[[dict[str, Any]], dict[str, Any]]
 
 SECONDS = 15.0  # for a program of the learner's, from start to end
+STRAY_SECONDS = 1.5  # of silence behind a line that is no message
 
 STRAY = Text(en="on the server's stdout", zh="出现在服务器的 stdout 上")
 WHILE_RUNNING = Text(en="while {what} was running", zh="在 {what} 运行时")
-BEFORE_ANSWER = Text(en="before it answered `{method}`", zh="在回复 `{method}` 之前")
 
 
 @dataclass
@@ -125,7 +126,7 @@ class Lab:
                     self.fail("wire.error-answer", method="initialize", error=answer["error"])
                 yield asked
         except NoAnswer as silence:
-            raise self._explain_silence(program, session.process, channel, silence) from silence
+            raise self._explain_silence(session.process, channel, silence) from silence
 
     def main_program(self) -> Program:
         """The lab's own server: the entry `shop` of its mcp.json, else the first."""
@@ -137,6 +138,20 @@ class Lab:
     def host(self, files: Files = "learner", servers: dict[str, Program] | None = None) -> AgentRun:
         """Run the lab's host, which shakes hands with the servers and lists their tools."""
         return self._run("host", [], files, servers, None)
+
+    def tool_result(
+        self, name: str, arguments: dict[str, Any], servers: dict[str, Program] | None = None
+    ) -> dict[str, Any]:
+        """Call a tool through the lab's host and client, without a model.
+
+        Returns the ToolResult that they made of it, as `{"text", "is_error"}`. Stops the check when
+        the program does not end well.
+        """
+        given = json.dumps(arguments, ensure_ascii=False)
+        run = self._run("host", [name, given], "learner", servers, None)
+        self.expect_success(run)
+        result: dict[str, Any] = json.loads(run.stdout)
+        return result
 
     def agent(
         self,
@@ -187,7 +202,7 @@ class Lab:
                 env,
                 imports="agent",
             )
-            run = self._to_its_end(program)
+            run = self._to_its_end(program, give_up=self._waits_behind_a_stray_line)
             relay.close()
             run.servers = relay.sessions
             for fault in [*relay.faults, *(chat.faults if model is not None else [])]:
@@ -208,9 +223,11 @@ class Lab:
                 )
         if run.code == 0:
             return
-        for server in run.servers:  # the cause may lie below: a server that could not even start
-            if server.child.code:
+        own = [server for server in run.servers if server.program.cwd == self._own_folder]
+        for server in own:  # the cause may lie below: a server that could not even start
+            if server.ended_by_itself:
                 self._raise_crash(server.stderr.text)
+                raise self._ended_early(server)
         self._raise_crash(run.stderr)
         raise ItemStopped(
             "not_run",
@@ -286,7 +303,16 @@ class Lab:
         where = address if isinstance(address, str) else chat.base_url
         return {"CHAT_SOCKET": where, "MODEL": "mock", "MOCK": ""}, chat
 
-    def _to_its_end(self, program: Program, stdin: bytes = b"") -> AgentRun:
+    def _waits_behind_a_stray_line(self) -> bool:
+        """Whether nothing has moved for a while since a server wrote what is no message: who waits
+        for an answer then waits for ever, and the learner need not."""
+        events = list(self.transcript)
+        stray = any(event.kind == "stray" for event in events)
+        return stray and self.transcript.now() - events[-1].at > STRAY_SECONDS
+
+    def _to_its_end(
+        self, program: Program, stdin: bytes = b"", give_up: Callable[[], bool] = lambda: False
+    ) -> AgentRun:
         """Run a program and collect what it writes. Stops the check on a limit or a time-out."""
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
@@ -304,7 +330,10 @@ class Lab:
         ]
         with contextlib.suppress(BrokenPipeError), os.fdopen(stdin_write, "wb") as file:
             file.write(stdin)
-        code = child.wait(SECONDS)
+        code = None
+        deadline = time.monotonic() + SECONDS
+        while code is None and time.monotonic() < deadline and not give_up():
+            code = child.wait(min(0.25, SECONDS))
         if code is None:
             child.kill()
         for thread in pumps:
@@ -312,13 +341,33 @@ class Lab:
         if child.limit:
             raise _limit_stop(child)
         if code is None:
+            strays = [event for event in self.transcript if event.kind == "stray"]
+            if strays:
+                raise _stray_stop(strays)
             raise ItemStopped(
                 "timeout", "process.timeout", seconds=int(SECONDS), detail=stderr.output.text
             )
         return AgentRun(code, program.argv[2], stdout.text, stderr.output.text, child)
 
+    def _ended_early(self, server: ServerProcess) -> ItemStopped:
+        if server.child.code == 127 and not server.child.warm:
+            program = server.program
+            entry = ServerEntry(program.argv[0], list(program.argv[1:]), str(program.cwd))
+            missing = FileNotFoundError(2, os.strerror(2))
+            config = Path(self.shown_as, "mcp.json")
+            return self._config_stop(
+                ConfigError.cannot_start(config, server.channel, entry, missing)
+            )
+        return ItemStopped(
+            "not_run",
+            "process.ended-early",
+            code=server.child.code,
+            when=WHILE_RUNNING(what=server.channel),
+            detail=server.stderr.text,
+        )
+
     def _explain_silence(
-        self, program: Program, process: ServerProcess, channel: str, silence: NoAnswer
+        self, process: ServerProcess, channel: str, silence: NoAnswer
     ) -> ItemStopped:
         if process.child.limit:
             return _limit_stop(process.child)
@@ -330,19 +379,8 @@ class Lab:
             return crash
         if strays:
             return _stray_stop(strays)
-        if process.child.code == 127:
-            entry = ServerEntry(program.argv[0], list(program.argv[1:]), str(program.cwd))
-            missing = FileNotFoundError(2, os.strerror(2))
-            config = Path(self.shown_as, "mcp.json")
-            return self._config_stop(ConfigError.cannot_start(config, channel, entry, missing))
         if silence.ended:
-            return ItemStopped(
-                "not_run",
-                "process.ended-early",
-                code=process.child.code,
-                when=BEFORE_ANSWER(method=silence.method),
-                detail=process.stderr.text,
-            )
+            return self._ended_early(process)
         return ItemStopped(
             "timeout",
             "wire.no-answer",
@@ -368,6 +406,10 @@ class Lab:
             zh=error.text.zh.replace(folder, self.shown_as),
         )
         return ItemStopped("error", "config.unusable", reason=reason)
+
+    @property
+    def _own_folder(self) -> Path:
+        return self._stage.lab_folder("learner")
 
     @property
     def shown_as(self) -> str:

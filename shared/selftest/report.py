@@ -80,7 +80,7 @@ def print_report(
         mark, style = MARKS[item.status]
         not_started = item.diagnosis == "exercise.not-started"
         if not_started:
-            style = "yellow"
+            mark, style = "▷", "yellow"
         word = NOT_STARTED if not_started else WORDS[item.status]
         title = Styled(item.title.get(language), style="dim" if item.status == "not_run" else "")
         table.add_row(Styled(mark, style), str(item.id), title, Styled(word.get(language), style))

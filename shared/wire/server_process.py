@@ -60,6 +60,8 @@ class ServerProcess:
     """A running server whose stdin and stdout are recorded.
 
     `on_output` is given every piece of stdout as it comes, `on_end` is called at its end.
+    `ended_by_itself` tells that its stdout ended before its stdin did, `stopped_after` how long it
+    took to end once its stdin had (seconds; None when it had to be killed).
     """
 
     STOP_SECONDS = 3.0  # how long a server may take to end once its stdin has ended
@@ -74,8 +76,11 @@ class ServerProcess:
         on_end: Callable[[], None],
         limits: Limits | None = None,
     ) -> None:
+        self.program = program
+        self.channel = channel
         self.stderr = Output()
         self.stopped_after: float | None = None
+        self.ended_by_itself = False
         self._sent = LineRecorder(transcript, channel, "client")
         self._received = LineRecorder(transcript, channel, "server")
         self._on_output = on_output
@@ -128,8 +133,7 @@ class ServerProcess:
     def stop(self, seconds: float = STOP_SECONDS) -> int | None:
         """End its input and wait for its end, at most `seconds`; then it is killed.
 
-        Returns the exit code, or None when it had to be killed. `stopped_after` tells how long it
-        took, in seconds.
+        Returns the exit code, or None when it had to be killed.
         """
         self.end_input()
         code = self.child.wait(seconds)
@@ -161,5 +165,6 @@ class ServerProcess:
             threading.Thread(target=self.child.exceeded, args=("output",), daemon=True).start()
 
     def _output_ended(self) -> None:
+        self.ended_by_itself = self._stdin is not None
         self._received.end()
         self._on_end()

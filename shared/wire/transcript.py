@@ -82,12 +82,16 @@ class Transcript:
     def __len__(self) -> int:
         return len(self._events)
 
+    def now(self) -> float:
+        """Seconds since the transcript was begun."""
+        return time.monotonic() - self._began
+
     def add(self, wire: Wire, channel: str, sender: Sender, kind: Kind, **details: Any) -> Event:
         """Append an event, numbered and stamped with the time."""
         with self._lock:
             event = Event(
                 number=len(self._events) + 1,
-                at=time.monotonic() - self._began,
+                at=self.now(),
                 wire=wire,
                 channel=channel,
                 sender=sender,

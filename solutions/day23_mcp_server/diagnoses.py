@@ -258,6 +258,16 @@ DIAGNOSES: dict[str, Diagnosis] = {
             zh="不是文本的内容块只写个名字（例如 [image]），不要带上数据。",
         ),
     ),
+    "client.is-error-lost": Diagnosis(
+        Text(
+            en="The result's isError did not become ToolResult.is_error, which is {got}.",
+            zh="结果里的 isError 没有变成 ToolResult.is_error，后者是 {got}。",
+        ),
+        Text(
+            en="isError tells a failed tool from a good one; no isError means false.",
+            zh="isError 用来区分工具成功还是失败；没有这个字段就是 false。",
+        ),
+    ),
     # exercise 4: the agent
     "agent.model-not-asked": Diagnosis(
         Text(en="The agent never asked the model.", zh="agent 从没有问过模型。"),

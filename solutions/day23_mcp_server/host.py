@@ -1,12 +1,16 @@
 """The host's side of MCP: which servers there are, and one client for each.
 
 Servers are named in `mcp.json` and nowhere else; a further one is a further entry there. Run as a
-program, it shows what the servers offer: `python -m labs.day23_mcp_server.host`.
+program, it shows what the servers offer, or calls one tool, without any model:
+
+    python -m labs.day23_mcp_server.host
+    python -m labs.day23_mcp_server.host mcp.json query_order '{"order_id": "SO20260901"}'
 """
 
 import json
 import sys
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -77,10 +81,14 @@ class Host:
 
 
 def main() -> None:
-    """Print the tools of every server of an mcp.json: `host.py [FILE]`."""
-    config = Path(sys.argv[1]) if len(sys.argv) > 1 else CONFIG
-    with Host(config) as host:
-        print(json.dumps(host.list_tools(), ensure_ascii=False, indent=2))
+    """Print, as JSON, the tools of every server, or the result of one call."""
+    config, *call = sys.argv[1:] or [CONFIG]
+    with Host(Path(config)) as host:
+        shown: Any = host.list_tools()
+        if call:
+            name, arguments = call
+            shown = asdict(host.call_tool(name, json.loads(arguments)))
+    print(json.dumps(shown, ensure_ascii=False, indent=2))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class ShipmentTrack(TypedDict):
 
 
 shop = load_shop()
-server = MCPServer("shop", version="1.0.0")
+server = MCPServer("shop", version="1.0.0", log_level="WARNING")
 
 
 def find_order(order_id: str) -> Order:
