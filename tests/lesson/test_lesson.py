@@ -21,12 +21,13 @@ import pytest
 
 from shared.authoring.build import starter_tree
 from shared.authoring.regions import parse
+from shared.i18n import Language
 from shared.program import LABELS
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "day23_mcp_server"
 SOLUTION = ROOT / "solutions" / LAB
-LESSONS = {"en": SOLUTION / "README.md", "zh": SOLUTION / "README.zh-CN.md"}
+LESSONS: dict[Language, Path] = {"en": SOLUTION / "README.md", "zh": SOLUTION / "README.zh-CN.md"}
 SERVER = f"solutions.{LAB}.mcp_server"
 LEFT_OUT = "…"
 
@@ -203,7 +204,7 @@ def test_the_exercises_are_not_given_away(lesson: str) -> None:
 
 # -- the wire --------------------------------------------------------------------------------------
 
-HANDSHAKE = [
+HANDSHAKE: list[dict[str, Any]] = [
     {
         "jsonrpc": "2.0",
         "id": 1,
@@ -227,8 +228,11 @@ class Recording:
 
 
 def recordings(text: str) -> list[Recording]:
-    """The connections that a lesson shows. A block that begins with `$ python -m MODULE` is one of
-    its own; all others are pieces of one conversation with the server of the day."""
+    """The connections that a lesson shows: a block that begins with `$ python -m MODULE` names its
+    server, all others are pieces of one conversation with the server of the day.
+
+    What that server is asked before its handshake comes first, and needs no server of its own.
+    """
     main: list[tuple[str, str]] = []
     others = []
     for block in blocks(text):
@@ -238,7 +242,9 @@ def recordings(text: str) -> list[Recording]:
             continue
         command = re.fullmatch(r"\$ python -m ([\w.]+)", block.lines[0])
         assert len(messages) == len(block.lines) - bool(command), block.lines
-        if command:
+        if command and command[1] == SERVER:
+            main = messages + main
+        elif command:
             others.append(Recording(command[1], tuple(messages)))
         else:
             main += messages
@@ -408,7 +414,7 @@ def test_the_wire_says_today_what_the_lesson_shows(today: Today) -> None:
 @pytest.mark.parametrize("language", LESSONS)
 @pytest.mark.parametrize("target", [STARTER, FINISHED])
 def test_conversations_go_today_as_the_lesson_shows(
-    both: tuple[str, str], today: Today, language: str, target: str
+    both: tuple[str, str], today: Today, language: Language, target: str
 ) -> None:
     shown = conversations(both[list(LESSONS).index(language)])[target][1:]
     in_english = []
