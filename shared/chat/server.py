@@ -62,7 +62,7 @@ class ChatServer:
     def __enter__(self) -> ChatServer:
         self._thread = threading.Thread(
             target=self._server.serve_forever,
-            kwargs={"poll_interval": 0.05},  # how long leaving the block may have to wait
+            kwargs={"poll_interval": 0.01},  # how long leaving the block may have to wait
             name="chat-server",
             daemon=True,
         )

@@ -201,7 +201,7 @@ def _check_none_waiting(waiting: list[str], asked_at: str) -> None:
         raise BadRequest(
             "An assistant message with 'tool_calls' must be followed by tool messages responding "
             "to each 'tool_call_id'. The following tool_call_ids did not have response messages: "
-            f"{', '.join(waiting)}",
+            f"{', '.join(waiting)} (asked for in '{asked_at}').",
             f"{asked_at}.tool_calls",
         )
 

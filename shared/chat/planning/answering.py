@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...i18n import Language, Text
+from ...i18n import Language, Text, same
 from .arguments import Missing
 from .reading import Answered, Call, Outcome, mcp_text, parse
 
@@ -144,9 +144,9 @@ def _readable(text: str) -> Text:
         return _readable(inner)
     if isinstance(value, dict) and list(value) == ["result"]:  # how the MCP SDK wraps a bare value
         value = value["result"]
-    rows = value if isinstance(value, list) and any(isinstance(v, dict) for v in value) else [value]
     if not isinstance(value, dict | list):
-        return Text(en=text.strip(), zh=text.strip())
+        return same(value if isinstance(value, str) else text.strip())
+    rows = value if isinstance(value, list) and any(isinstance(v, dict) for v in value) else [value]
     return Text(
         en="\n".join(", ".join(_pairs(row, ": ", ", ")) + "." for row in rows),
         zh="\n".join("，".join(_pairs(row, ": ", "、")) + "。" for row in rows),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..types import Json
-from .lexicon import Meaning, understand
+from .lexicon import ATTRIBUTES, Meaning, understand
 
 TOPIC_WEIGHT, ATTRIBUTE_WEIGHT, SUBJECT_WEIGHT = 3.0, 2.0, 1.0
 WORD_WEIGHT, WORDS_AT_MOST = 0.5, 4  # plain words never outweigh a topic
@@ -62,27 +62,22 @@ def choose(question: str, tools: Sequence[Tool]) -> list[Choice]:
     whole = understand(question)
     clauses = [(clause, understand(clause)) for clause in split_question(question)]
     chosen: list[Tool] = []
-    served: set[str] = set()
+    served: set[tuple[str, frozenset[str]]] = set()  # what was asked for, and of which subjects
+    subjects = whole.subjects
     for _, clause in clauses:
-        meaning = Meaning(  # "and where is it?": the subject stands in another clause
-            subjects=clause.subjects or whole.subjects,
-            attributes=clause.attributes,
-            topics=clause.topics,
-            actions=clause.actions,
-            words=clause.words,
-        )
-        wanted = set(clause.asked) - served
-        while wanted:
+        subjects = clause.subjects or subjects  # "and where is it?": a clause before says what
+        meaning = replace(clause, subjects=subjects)
+        asked = {(one, _owner(one, meaning)) for one in clause.asked}
+        while wanted := {one for one, _ in asked - served}:
             able = [tool for tool in tools if tool.asked & wanted and score(meaning, tool) > 0]
             if not able:
                 break
-            best = max(able, key=lambda tool: (score(meaning, tool), score(whole, tool)))
+            best = _best(able, [meaning, whole])
             if best not in chosen:
                 chosen.append(best)
-            served |= best.asked
-            wanted -= best.asked
-    if not chosen:
-        chosen = [tool for tool in [best_of(whole, tools)] if tool and score(whole, tool) > 0]
+            served |= {(one, _owner(one, meaning)) for one in best.asked}
+    if not chosen and (best_at_all := best_of(whole, tools)) and score(whole, best_at_all) > 0:
+        chosen = [best_at_all]
     return [
         Choice(tool, tuple(text for text, clause in clauses if clause.asked & tool.asked))
         for tool in tools
@@ -91,8 +86,25 @@ def choose(question: str, tools: Sequence[Tool]) -> list[Choice]:
 
 
 def best_of(question: Meaning, tools: Sequence[Tool]) -> Tool | None:
-    """The tool that fits best, the first of equals; None when there are no tools."""
-    return max(tools, key=lambda tool: score(question, tool), default=None)
+    """The tool that fits best, however badly; None when there are no tools."""
+    return _best(tools, [question]) if tools else None
+
+
+def _best(tools: Sequence[Tool], meanings: Sequence[Meaning]) -> Tool:
+    """The tool that fits the first meaning best; among equals the next, then the tool that does the
+    least besides, then the first in the list."""
+    return max(
+        tools,
+        key=lambda tool: (
+            *(score(meaning, tool) for meaning in meanings),
+            -len(tool.asked - meanings[-1].asked),
+        ),
+    )
+
+
+def _owner(concept: str, meaning: Meaning) -> frozenset[str]:
+    """Whose attribute a clause asks for; a topic belongs to nobody."""
+    return meaning.subjects if concept in ATTRIBUTES else frozenset()
 
 
 def score(question: Meaning, tool: Tool) -> float:
@@ -170,12 +182,25 @@ def points_elsewhere(clause: str, own: set[str], others: Sequence[str]) -> bool:
     `others` are the names of the other tools in the list, with or without the prefix of a server;
     an unlisted name counts when the clause says to use it.
     """
-    for other in others:
-        for known in (other, *_tails(other)):
-            if known not in own and re.search(rf"(?<![\w-]){re.escape(known)}(?![\w-])", clause):
-                return True
+    if any(
+        mentions(clause, known)
+        for other in others
+        for known in (other, *_tails(other))
+        if known not in own
+    ):
+        return True
     foreign = [word for word in _IDENTIFIER.findall(clause) if word not in own and "_" in word]
     return bool(foreign) and bool(_POINTING.search(clause))
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a text names a tool. A name that is a plain word, such as `today`, has to be
+    introduced as a tool, since it is more often meant as the word."""
+    whole = rf"{re.escape(name)}(?![\w-])"
+    if name.isalpha():
+        lead = r"(?:\b(?:use|see|call|try|tool)\s+|(?:用|见|工具)\s*)[`'\"“「]?"
+        return bool(re.search(lead + whole, text, re.IGNORECASE | re.ASCII))
+    return bool(re.search(r"(?<![\w-])" + whole, text, re.ASCII))
 
 
 def _tails(name: str) -> list[str]:

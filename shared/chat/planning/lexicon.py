@@ -186,6 +186,8 @@ CONCEPTS = (
     ),
 )
 
+ATTRIBUTES = frozenset(one.name for one in CONCEPTS if one.kind is Kind.ATTRIBUTE)
+
 _STOP_WORDS = (
     "a about after again all also an and any are argument arguments as ask at back be been "
     "before by call called can could current do does each find for from function get gets "

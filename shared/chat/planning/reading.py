@@ -11,7 +11,7 @@ from typing import Any
 
 from ..types import Json
 from .arguments import placed, property_schemas
-from .choosing import Tool
+from .choosing import Tool, mentions
 
 
 class Outcome(Enum):
@@ -154,7 +154,7 @@ def remedy(failed: Answered, tools: Sequence[Tool], tried: Iterable[Call]) -> Ca
     tool = next((tool for tool in tools if tool.name == failed.call.tool), None)
     text = _NO_VALUE.sub(_blank, failed.text)
     for other in tools:
-        text = _whole(other.name).sub(_blank, text)
+        text = re.sub(rf"(?<![A-Za-z0-9_-]){re.escape(other.name)}(?![A-Za-z0-9_-])", _blank, text)
     if tool is not None:
         schemas = property_schemas(tool.parameters)
         for name, sent in failed.call.arguments.items():
@@ -168,14 +168,8 @@ def remedy(failed: Answered, tools: Sequence[Tool], tried: Iterable[Call]) -> Ca
             ]
             if value := _best_offer(offers, text, sent):
                 return Call(tool.name, {**failed.call.arguments, name: value})
-    return next(
-        (other for other in tools if other is not tool and _whole(other.name).search(failed.text)),
-        None,
-    )
-
-
-def _whole(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.ASCII)
+    others = (other for other in tools if other is not tool)
+    return next((other for other in others if mentions(failed.text, other.name)), None)
 
 
 def _best_offer(offers: Sequence[tuple[str, int]], text: str, sent: str) -> str | None:
