@@ -22,11 +22,11 @@ export ASK ITEM SEED
 
 # SELFTEST=1 judges the lab; without it, the day's program runs.
 ifneq ($(filter-out 0,$(SELFTEST)),)
-  RUN := selftest.py
+  RUN := $(PY) selftest.py
   FLAGS := $(if $(ITEM),--item $$ITEM) $(if $(SEED),--seed $$SEED)
 else
-  RUN := -m shared.program
-  FLAGS := $(if $(SEED),--seed $$SEED) $(if $(ASK),--ask "$$ASK")
+  RUN := $(PY) -m shared.program
+  FLAGS := $(if $(ASK),--ask="$$ASK")
 endif
 
 .PHONY: help env env-dev test check labs bench clean
@@ -40,10 +40,10 @@ help: ## show this list | 显示本列表
 	    printf "  %-14s %s\n", name, zh ? $$3 : $$2 }' Makefile
 
 lab-%: env ## run day 23 on your files in labs/; SELFTEST=1 checks them instead | 用 labs/ 中您的文件运行第 23 天；SELFTEST=1 改为自检
-	@$(PY) $(RUN) $* $(FLAGS) $(ARGS)
+	@$(RUN) $* $(FLAGS) $(ARGS)
 
 solution-%: env ## the same with the solution | 同上，使用参考答案
-	@$(PY) $(RUN) $* --solution $(FLAGS) $(ARGS)
+	@$(RUN) $* --solution $(FLAGS) $(ARGS)
 
 env: ## build .venv, once | 构建 .venv（只需一次）
 	@$(BOOTSTRAP) $(if $(filter env,$(MAKECMDGOALS)),,--quiet)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .regions import RegionError, parse, to_solution, to_starter
 
-_MARKER = re.compile(r"[ \t]*#\s*(?:region\s+exercise\b|endregion\b)", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*#[ \t]*(?:region\s+exercise\b|endregion\b)", re.MULTILINE)
 _READMES = ("README.md", "README.zh-CN.md")
 _TREES = ("labs", "solutions")
 
