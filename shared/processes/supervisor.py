@@ -180,6 +180,8 @@ class Supervisor:
 
     def close(self) -> None:
         """End the supervisor and with it every child of it."""
+        if not self._ready.is_set():
+            self._process.kill()  # still importing: it has no children, and would not hear us
         self._control.close() if self._gone else self._control.shutdown(socket.SHUT_RDWR)
         try:
             self._process.wait(5)

@@ -37,54 +37,44 @@ def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
     ]
     path, line = own[-1] if own else (folder, 0)
     file = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
-    detail = trace.replace(str(folder), shown_as)
-    last = _last_line(trace)
-    error = f"{last[0]}: {last[1]}" if last[1] else last[0]
+    stop = _diagnose(*_last_line(trace), folder, path, line, file, shown_as)
+    return stop.with_detail(trace.replace(str(folder), shown_as))
 
-    if last[0] in ("SyntaxError", "IndentationError", "TabError"):
+
+def _diagnose(
+    kind: str, text: str, folder: Path, path: Path, line: int, file: str, shown_as: str
+) -> ItemStopped:
+    """What an exception means that was raised in this line of the learner's code."""
+    if kind in ("SyntaxError", "IndentationError", "TabError"):
         return ItemStopped(
             "error",
             "code.syntax-error",
-            detail=detail,
             file=file,
             line=line,
-            error=last[1],
+            error=text,
             quoted=_line_of(path, line),
         )
-    found = MISSING_NAME.search(last[1]) or MISSING_ATTRIBUTE.search(last[1])
+    found = MISSING_NAME.search(text) or MISSING_ATTRIBUTE.search(text)
     if found and (module := _file_of(found["module"], folder)):
         return ItemStopped(
             "error",
             "code.missing-name",
-            detail=detail,
             file=f"{shown_as}/{module.name}",
             name=found["name"],
             instead=_instead(module, found["name"]),
         )
-    missing = MISSING_MODULE.search(last[1])
-    if missing or found:
-        name = missing["module"] if missing else found["module"] if found else ""
+    missing = found or MISSING_MODULE.search(text)
+    if missing:
+        name = missing["module"]
+        where = {"file": file, "line": line, "name": name}
         if name.startswith("mcp."):
+            found_version = metadata.version("mcp")
             return ItemStopped(
-                "error",
-                "sdk.wrong-major",
-                detail=detail,
-                file=file,
-                line=line,
-                name=name,
-                found=metadata.version("mcp"),
-                expected=EXPECTED_SDK,
+                "error", "sdk.wrong-major", **where, found=found_version, expected=EXPECTED_SDK
             )
-        return ItemStopped(
-            "error",
-            "code.missing-module",
-            detail=detail,
-            file=file,
-            line=line,
-            name=name,
-            folder=shown_as,
-        )
-    return ItemStopped("error", "code.raised", detail=detail, file=file, line=line, error=error)
+        return ItemStopped("error", "code.missing-module", **where, folder=shown_as)
+    error = f"{kind}: {text}" if text else kind
+    return ItemStopped("error", "code.raised", file=file, line=line, error=error)
 
 
 def _last_line(trace: str) -> tuple[str, str]:

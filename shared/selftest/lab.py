@@ -234,8 +234,7 @@ class Lab:
             "process.ended-early",
             code=run.code,
             when=WHILE_RUNNING(what=run.module),
-            detail=run.stderr,
-        )
+        ).with_detail(run.stderr)
 
     def expect_clean_stdout(self, channel: str) -> None:
         """Stop the check when a server's stdout carried anything but JSON-RPC messages."""
@@ -275,8 +274,7 @@ class Lab:
                 "process.ended-early",
                 code=run.code,
                 when=WHILE_RUNNING(what=target),
-                detail=run.stderr,
-            ) from None
+            ).with_detail(run.stderr) from None
         results = []
         for row, given in zip(rows, arguments, strict=True):
             if "raised" in row:
@@ -344,8 +342,8 @@ class Lab:
             strays = [event for event in self.transcript if event.kind == "stray"]
             if strays:
                 raise _stray_stop(strays)
-            raise ItemStopped(
-                "timeout", "process.timeout", seconds=int(SECONDS), detail=stderr.output.text
+            raise ItemStopped("timeout", "process.timeout", seconds=int(SECONDS)).with_detail(
+                stderr.output.text
             )
         return AgentRun(code, program.argv[2], stdout.text, stderr.output.text, child)
 
@@ -363,8 +361,7 @@ class Lab:
             "process.ended-early",
             code=server.child.code,
             when=WHILE_RUNNING(what=server.channel),
-            detail=server.stderr.text,
-        )
+        ).with_detail(server.stderr.text)
 
     def _explain_silence(
         self, process: ServerProcess, channel: str, silence: NoAnswer
@@ -386,8 +383,7 @@ class Lab:
             "wire.no-answer",
             method=silence.method,
             seconds=int(silence.seconds),
-            detail=process.stderr.text,
-        )
+        ).with_detail(process.stderr.text)
 
     def _raise_crash(self, stderr: str) -> None:
         """Stop the check when this stderr shows that learner code raised."""

@@ -37,8 +37,8 @@ NOT_STARTED = Text(en="not started", zh="未开始")
 HEADING = Text(en="Day {day}: {title}", zh="第 {day} 天：{title}")
 WHERE = Text(en="{folder}   seed {seed}", zh="{folder}   种子 {seed}")
 ALL_PASS = Text(
-    en="All {total} items pass. Everything above was real: child processes, and both wires.",
-    zh="{total} 项全部通过。以上都是真实的往返：真的子进程，真的两条线路。",
+    en="{total} of {total} items pass, in real child processes over both wires.",
+    zh="{total} 项全部通过：都是真实的子进程，真实的两条线路。",
 )
 UNTOUCHED = Text(
     en="{passed} of {total} items pass, which is as it should be at the start. "
@@ -76,7 +76,8 @@ def print_report(
     table.add_column(justify="right")
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
-    for item in result.items:
+    judged = [item for item in result.items if item.diagnosis != "item.not-selected"]
+    for item in judged:
         mark, style = MARKS[item.status]
         not_started = item.diagnosis == "exercise.not-started"
         if not_started:
@@ -92,8 +93,8 @@ def print_report(
             table.add_row("", "", Styled(item.detail.rstrip(), style="dim"), "")
     console.print(table)
     console.print()
-    style = "green" if result.passed == len(result.items) else "bold"
-    console.print(Styled(_closing(result, language), style=style))
+    style = "green" if all(item.status == "pass" for item in judged) else "bold"
+    console.print(Styled(_closing(judged, language), style=style))
     console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
 
 
@@ -121,13 +122,14 @@ def _shown(evidence: Evidence, language: Language, verbose: bool) -> str:
     return f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
 
 
-def _closing(result: Result, language: Language) -> str:
-    total = len(result.items)
-    if result.passed == total:
+def _closing(items: list[ItemResult], language: Language) -> str:
+    total = len(items)
+    passed = sum(item.status == "pass" for item in items)
+    if passed == total:
         return ALL_PASS(total=total).get(language)
-    values = {"passed": result.passed, "total": total}
-    red = [item for item in result.items if item.status not in ("pass", "not_run")]
+    values = {"passed": passed, "total": total}
+    red = [item for item in items if item.status not in ("pass", "not_run")]
     if red and all(item.diagnosis == "exercise.not-started" for item in red):
         return UNTOUCHED(**values, exercise=red[0].exercise, item=red[0].id).get(language)
-    following = red[0] if red else next(item for item in result.items if item.status != "pass")
+    following = red[0] if red else next(item for item in items if item.status != "pass")
     return SOME_PASS(**values, next=following.id).get(language)

@@ -17,16 +17,19 @@ class ItemStopped(Exception):
         code: str,
         evidence: Sequence[Evidence] = (),
         /,
-        *,
-        detail: str = "",
         **values: object,
     ) -> None:
         super().__init__(code)
         self.status: Status = status
         self.code = code
         self.evidence = list(evidence)
-        self.detail = detail
+        self.detail = ""
         self.values = values
+
+    def with_detail(self, detail: str) -> ItemStopped:
+        """The same, with what --verbose shows: a traceback, or what a process wrote on stderr."""
+        self.detail = detail
+        return self
 
     def texts(self, diagnosis: Diagnosis) -> Diagnosis:
         """The diagnosis with its placeholders filled."""

@@ -82,7 +82,7 @@ class Host:
 
 def main() -> None:
     """Print, as JSON, the tools of every server, or the result of one call."""
-    config, *call = sys.argv[1:] or [CONFIG]
+    config, *call = sys.argv[1:] or [str(CONFIG)]
     with Host(Path(config)) as host:
         shown: Any = host.list_tools()
         if call:
