@@ -453,3 +453,32 @@ def test_an_abbreviated_message_is_compared_by_what_it_shows(
     shown: str, real: Any, count: int
 ) -> None:
     assert len(differences(read_abbreviated(shown), real)) == count
+
+
+# -- the pages for authors -------------------------------------------------------------------------
+
+
+def first_cells(page: str) -> set[str]:
+    """What stands as code in the first column of the tables of a page under docs/."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    cells = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def test_the_map_names_every_module() -> None:
+    shared = ROOT / "shared"
+    modules = {
+        path.relative_to(shared).as_posix()
+        for path in shared.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    named = {name for name in first_cells("architecture.md") if name.endswith(".py")}
+    assert named - modules == set(), "docs/architecture.md names what is not there"
+    assert modules - named == set(), "docs/architecture.md lacks these modules of shared/"
+
+
+def test_every_dependency_is_accounted_for() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    packages = set(re.findall(r'^ +"([a-z][\w-]*)[=<>]', project, re.MULTILINE))
+    assert packages >= {"mcp", "openai", "pytest"}
+    assert first_cells("dependencies.md") == packages
