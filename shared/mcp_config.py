@@ -64,7 +64,7 @@ def read_servers(path: Path) -> dict[str, ServerEntry]:
     `{"mcpServers": {NAME: {"command": TEXT, "args": [TEXT, …], "env": {TEXT: TEXT}}}}`.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # Windows editors put a mark in front
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             Text(

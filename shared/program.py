@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from shared.chat.model import ChatError, ChatModel, load_environment
 from shared.console import interrupted_quietly, use_unicode_output
@@ -28,10 +28,9 @@ LABELS = {
 }
 STYLES = {"question": "bold", "call": "yellow", "result": "dim", "answer": "green"}
 NEXT = Text(en="Another question (Enter to leave): ", zh="再问一句（直接回车退出）：")
-WHICH_MODEL = Text(en="model: {model}", zh="模型：{model}")
-FAILED = Text(
-    en="{error}. --verbose shows where.",
-    zh="{error}。加 --verbose 可以看到出错的位置。",
+BAD_LANGUAGE = Text(
+    en="LAB_LANG is {value!r}; it must be en or zh.",
+    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
 )
 
 
@@ -53,11 +52,7 @@ def main(run_agent: RunAgent, open_host: OpenHost, argv: list[str] | None = None
     Exit code 0 when it was answered, 1 when something failed, 2 when the configuration is wrong.
     """
     use_unicode_output()
-    try:
-        language = choose_language()
-    except ValueError as error:
-        print(f"LAB_LANG={error}: en | zh", file=sys.stderr)
-        return 2
+    language = _language()
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("question", nargs="?", default=QUESTION)
     parser.add_argument("--config", type=Path, help="another mcp.json")
@@ -82,19 +77,39 @@ def _converse(
     view = ConversationView(language)
     config = {} if options.config is None else {"config": options.config}
     with open_host(**config) as host:
-        question = options.question
+        question = _as_typed(options.question)
         while question:
             run_agent(question, model, host, view.show)
-            question = _ask(language) if sys.stdin.isatty() and sys.stdout.isatty() else ""
+            question = _ask(language) if _is_terminal(sys.stdin) and view.on_terminal else ""
     return 0
+
+
+def _language() -> Language:
+    """The language to speak; with a `LAB_LANG` that is none, the program says so and ends."""
+    try:
+        return choose_language()
+    except ValueError as error:
+        for language in LANGUAGES:
+            print(BAD_LANGUAGE(value=str(error)).get(language), file=sys.stderr)
+        sys.exit(2)
 
 
 def _ask(language: Language) -> str:
     try:
-        return input(NEXT.get(language)).strip()
+        return _as_typed(input(NEXT.get(language))).strip()
     except EOFError:
         print()
         return ""
+
+
+def _as_typed(text: str) -> str:
+    """A text of the command line or the terminal, whatever the locale made of its UTF-8 bytes: in
+    the C locale each byte that is not ASCII arrives as a lone surrogate, which nothing can send."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # None: the program was started without it
 
 
 class ConversationView:
@@ -103,7 +118,8 @@ class ConversationView:
     def __init__(self, language: Language) -> None:
         self._language = language
         self._print: Callable[..., None] = print
-        if sys.stdout.isatty():
+        self.on_terminal = _is_terminal(sys.stdout)
+        if self.on_terminal:
             from rich.console import Console
 
             self._print = Console(highlight=False).print
@@ -124,7 +140,7 @@ class ConversationView:
 
     def _line(self, kind: str, text: str) -> None:
         label = LABELS[kind].get(self._language)
-        if self._print is print:
+        if not self.on_terminal:
             print(f"{label}: {text}", flush=True)
             return
         from rich.table import Table
@@ -140,14 +156,17 @@ class ConversationView:
 def run_day(argv: list[str] | None = None) -> int:
     """`python -m shared.program 23 [--solution] [--ask QUESTION]`: the program of a day, by number.
 
-    This is what make calls; it only finds the module and hands the rest over.
+    This is what make calls; it only finds the module and hands the rest over. Learner code that
+    raises gets the diagnosis that the self-test gives it.
     """
     import runpy
 
+    from shared.selftest.crash import explain
+    from shared.selftest.diagnoses import CATALOGUE
     from shared.selftest.discover import days
 
     use_unicode_output()
-    language: Language = "zh" if choose_language() == LANGUAGES[1] else "en"
+    language = _language()
     parser = argparse.ArgumentParser(prog="shared.program", description=run_day.__doc__)
     parser.add_argument("day", type=int)
     parser.add_argument("--solution", action="store_true")
@@ -162,8 +181,21 @@ def run_day(argv: list[str] | None = None) -> int:
         print(text(day=options.day, days=known).get(language), file=sys.stderr)
         return 2
     folder = "solutions" if options.solution else "labs"
-    sys.argv = [f"{folder}.{lab}.agent", *rest, *([options.ask] if options.ask else [])]
-    runpy.run_module(f"{folder}.{lab}.agent", run_name="__main__", alter_sys=True)
+    # What comes after -- is no option, so that a question may begin with a dash.
+    sys.argv = [f"{folder}.{lab}.agent", *rest, *(["--", options.ask] if options.ask else [])]
+    with interrupted_quietly():
+        try:
+            runpy.run_module(f"{folder}.{lab}.agent", run_name="__main__", alter_sys=True)
+        except Exception:
+            trace = traceback.format_exc()
+            if "--verbose" in rest:
+                print(trace, file=sys.stderr)
+            stop = explain(trace, ROOT / folder / lab, f"{folder}/{lab}")
+            if stop is None:
+                raise
+            found = stop.texts(CATALOGUE[stop.code])
+            print(found.cause.get(language), found.step.get(language), file=sys.stderr)
+            return 1
     return 0
 
 

@@ -139,19 +139,21 @@ class Lab:
         """Run the lab's host, which shakes hands with the servers and lists their tools."""
         return self._run("host", [], files, servers, None)
 
-    def tool_result(
-        self, name: str, arguments: dict[str, Any], servers: dict[str, Program] | None = None
-    ) -> dict[str, Any]:
-        """Call a tool through the lab's host and client, without a model.
+    def tool_results(self, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Call tools through the lab's host and client, without a model.
 
-        Returns the ToolResult that they made of it, as `{"text", "is_error"}`. Stops the check when
-        the program does not end well.
+        Returns the ToolResults that they made of it, as `{"text", "is_error"}`. Stops the check
+        when the program does not end well.
         """
-        given = json.dumps(arguments, ensure_ascii=False)
-        run = self._run("host", [name, given], "learner", servers, None)
+        words = [
+            word
+            for name, arguments in calls
+            for word in (name, json.dumps(arguments, ensure_ascii=False))
+        ]
+        run = self._run("host", words, "learner", None, None)
         self.expect_success(run)
-        result: dict[str, Any] = json.loads(run.stdout)
-        return result
+        results: list[dict[str, Any]] = json.loads(run.stdout)
+        return results
 
     def agent(
         self,

@@ -1,7 +1,7 @@
 """What a host starts in the place of a server: passes its streams on to the self-test.
 
-Run as `python -I -S relay_stub.py ADDRESS CHANNEL`. ADDRESS is the path of a Unix socket, or a port
-on loopback. The first line to the other side is the channel; the host's bytes follow. From the other
+Run as `python -I -S relay_stub.py ADDRESS CHANNEL`. ADDRESS is the path of a Unix socket or a port
+on loopback. The first line to the other side is the channel; the host bytes follow. From the other
 side come blocks: four bytes of length, then the bytes for stdout; a length of zero ends the stream
 and is followed by the server's exit code, one byte.
 

@@ -374,11 +374,13 @@ def _blocks_become_text(lab: Lab) -> None:
 def _failure_is_marked(lab: Lab) -> None:
     """`is_error` is the tool's own word, which only the client hears."""
     unknown = _unknown_number(lab)
-    for number, failed in ((lab.shop.nearest(unknown), False), (unknown, True)):
-        result = lab.tool_result("query_order", {"order_id": number})
+    numbers = (lab.shop.nearest(unknown), unknown)
+    results = lab.tool_results(*(("query_order", {"order_id": number}) for number in numbers))
+    calls = lab.transcript.requests("tools/call")
+    for call, result, failed in zip(calls, results, (False, True), strict=False):
         if result["is_error"] is not failed:
-            shown = [Evidence(ANSWERED, event) for event in lab.transcript.mcp("shop", "server")]
-            lab.fail("client.is-error-lost", shown[-2:-1], got=result["is_error"])
+            answer = lab.transcript.answer_to(call)
+            lab.fail("client.is-error-lost", [Evidence(ANSWERED, answer)], got=result["is_error"])
 
 
 # -- item 5, exercise 4: failures in the agent ----------------------------------------------------

@@ -81,13 +81,13 @@ class Host:
 
 
 def main() -> None:
-    """Print, as JSON, the tools of every server, or the result of one call."""
-    config, *call = sys.argv[1:] or [str(CONFIG)]
+    """Print, as JSON, the tools of every server, or the results of calls (name, arguments, …)."""
+    config, *words = sys.argv[1:] or [str(CONFIG)]
+    calls = list(zip(words[::2], words[1::2], strict=True))
     with Host(Path(config)) as host:
-        shown: Any = host.list_tools()
-        if call:
-            name, arguments = call
-            shown = asdict(host.call_tool(name, json.loads(arguments)))
+        shown: list[Any] = host.list_tools()
+        if calls:
+            shown = [asdict(host.call_tool(name, json.loads(values))) for name, values in calls]
     print(json.dumps(shown, ensure_ascii=False, indent=2))
 
 

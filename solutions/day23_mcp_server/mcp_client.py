@@ -70,6 +70,7 @@ class McpClient:
             stdout=subprocess.PIPE,  # stderr stays ours: the server's log is for people to read
             env={**os.environ, **(env or {})},
             cwd=cwd,
+            start_new_session=True,  # Ctrl-C is for this program, which then ends the server
         )
         self._last_id = 0
 
@@ -162,7 +163,7 @@ class McpClient:
         assert self._process.stdin
         line = json.dumps(message, ensure_ascii=False) + "\n"  # the newline ends the message
         try:
-            self._process.stdin.write(line.encode())
+            self._process.stdin.write(line.encode(errors="replace"))  # half an emoji is no text
             self._process.stdin.flush()  # what waits in a buffer is never answered
         except BrokenPipeError:
             raise self._exited() from None

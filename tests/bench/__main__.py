@@ -26,7 +26,12 @@ SERVER = str(ROOT / "solutions" / "day23_mcp_server" / "mcp_server.py")
 ARGUMENTS = {"order_id": "SO20260901"}
 CALLS = 300
 
-ECHO = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(line)\n    sys.stdout.buffer.flush()"
+ECHO = """
+import sys
+for line in sys.stdin.buffer:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
 
 
 def seconds(run: Callable[[], object]) -> float:
