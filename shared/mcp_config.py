@@ -27,7 +27,7 @@ class ConfigError(Exception):
             Text(
                 en='{path}: server "{name}": the command "{command}" cannot be started ({reason}). '
                 "Write the full path of the program, or install it.",
-                zh="{path}：服务器 “{name}” 的命令 “{command}” 无法启动（{reason}）。"
+                zh="{path}：server “{name}” 的命令 “{command}” 无法启动（{reason}）。"
                 "请写出程序的完整路径，或先安装它。",
             )(path=path, name=name, command=server.command, reason=error.strerror or error)
         )
@@ -38,7 +38,7 @@ class ConfigError(Exception):
         return cls(
             Text(
                 en='{path}: two servers have a tool named "{tool}". Take one of them out.',
-                zh="{path}：有两个服务器都提供名为 “{tool}” 的工具。请去掉其中一个。",
+                zh="{path}：有两个 server 都提供名为 “{tool}” 的工具。请去掉其中一个。",
             )(path=path, tool=tool)
         )
 
@@ -89,7 +89,7 @@ def read_servers(path: Path) -> dict[str, ServerEntry]:
             Text(
                 en='{path} names no server. It needs {{"mcpServers": {{"shop": {{"command": …, '
                 '"args": […]}}}}}}.',
-                zh='{path} 里没有任何服务器。应当是 {{"mcpServers": {{"shop": {{"command": …, '
+                zh='{path} 里没有任何 server。应当是 {{"mcpServers": {{"shop": {{"command": …, '
                 '"args": […]}}}}}}。',
             )(path=path)
         )
@@ -101,7 +101,7 @@ def _entry(path: Path, name: str, entry: Any) -> ServerEntry:
         return ConfigError(
             Text(
                 en='{path}: server "{name}": {what}. Compare it with the entry of the lesson.',
-                zh="{path}：服务器 “{name}”：{what}。请对照课文里的写法。",
+                zh="{path}：server “{name}”：{what}。请对照课文里的写法。",
             )(path=path, name=name, what=_WRONG[what])
         )
 

@@ -4,9 +4,10 @@ Servers are named in `mcp.json` and nowhere else; a further one is a further ent
 program, it shows what the servers offer, or calls one tool, without any model:
 
     python -m labs.day23_mcp_server.host
-    python -m labs.day23_mcp_server.host mcp.json query_order '{"order_id": "SO20260901"}'
+    python -m labs.day23_mcp_server.host query_order '{"order_id": "SO20260901"}'
 """
 
+import argparse
 import json
 import sys
 from contextlib import ExitStack
@@ -80,16 +81,24 @@ class Host:
         return self._owners[name].call_tool(name, arguments)
 
 
-def main() -> None:
+def main() -> int:
     """Print, as JSON, the tools of every server, or the results of calls (name, arguments, …)."""
-    config, *words = sys.argv[1:] or [str(CONFIG)]
-    calls = list(zip(words[::2], words[1::2], strict=True))
-    with Host(Path(config)) as host:
-        shown: list[Any] = host.list_tools()
-        if calls:
-            shown = [asdict(host.call_tool(name, json.loads(values))) for name, values in calls]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=Path, default=CONFIG, help="another mcp.json")
+    parser.add_argument("call", nargs="*", help="NAME ARGUMENTS, the arguments as JSON")
+    options = parser.parse_args()
+    calls = list(zip(options.call[::2], options.call[1::2], strict=True))
+    try:
+        with Host(options.config) as host:
+            shown: list[Any] = host.list_tools()
+            if calls:
+                shown = [asdict(host.call_tool(name, json.loads(values))) for name, values in calls]
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
     print(json.dumps(shown, ensure_ascii=False, indent=2))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
