@@ -17,13 +17,9 @@ def use_unicode_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue  # replaced by a test or an editor, which then decides for itself
-        try:
-            "订单 ✓".encode(stream.encoding)
-        except UnicodeEncodeError:
-            carries_chinese = _can_encode("订单", stream.encoding)
-            stream.reconfigure(
-                encoding=None if carries_chinese else "utf-8", errors="backslashreplace"
-            )
+        encoding = stream.encoding if _can_encode("订单", stream.encoding) else "utf-8"
+        # what even that cannot carry is shown as an escape; nothing that is said may be lost
+        stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _can_encode(text: str, encoding: str) -> bool:

@@ -31,10 +31,14 @@ def error_body(message: str, kind: str, code: str | None = None) -> Json:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")  # although Python would take NaN and Infinity
+
+
 def answer(reply: Reply, body: bytes) -> Exchange:
     """Let `reply` answer the body of a POST: 200, 400 for what it refuses, 500 when it breaks."""
     try:
-        request = json.loads(body)
+        request = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         return Exchange(
             400,

@@ -71,8 +71,8 @@ class Supervisor:
         """Answer requests and report deaths until the other side is gone; then end everything."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
-        _send(self.control, {"ready": True})
         try:
+            _send(self.control, {"ready": True})
             while True:
                 inputs: list[Any] = [self.control, self.wake_read]
                 ready, _, _ = select.select(inputs, [], [])
@@ -185,6 +185,7 @@ def _become(request: dict[str, Any], fds: list[int]) -> NoReturn:
             os.environ.clear()
             os.environ.update(request["env"])
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            _open_streams()
             code = _run_python(argv)
         else:
             os.execvpe(argv[0], argv, request["env"])
@@ -195,6 +196,16 @@ def _become(request: dict[str, Any], fds: list[int]) -> NoReturn:
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _open_streams() -> None:
+    """Python's own three streams, made anew: those of the supervisor were made for other files."""
+    encoding, errors = sys.stdout.encoding, sys.stdout.errors
+    sys.stdin = sys.__stdin__ = open(0, encoding=encoding, errors=errors, closefd=False)  # noqa: PTH123, SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding=encoding, errors=errors, closefd=False)  # noqa: PTH123, SIM115
+    sys.stderr = sys.__stderr__ = open(  # noqa: PTH123, SIM115
+        2, "w", buffering=1, encoding=encoding, errors="backslashreplace", closefd=False
+    )
 
 
 def _run_python(argv: list[str]) -> int:

@@ -48,7 +48,7 @@ def _call(function: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     try:
-        json.dumps(value)
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return {"no_json": repr(value)[:300]}
     return {"value": value, "arguments": arguments}

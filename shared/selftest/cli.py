@@ -175,7 +175,9 @@ def _judge(options: argparse.Namespace, language: Language, seed: int, launcher:
 def _write_json(result: dict[str, Any], path: Path) -> None:
     """Written whole or not at all: a reader never finds half a document."""
     part = path.with_name(f"{path.name}.part")
-    part.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    # half a surrogate pair, which UTF-8 cannot carry, becomes the \uXXXX that JSON has for it
+    part.write_bytes(text.encode("utf-8", errors="backslashreplace"))
     part.replace(path)
 
 

@@ -33,7 +33,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.stray-line": Diagnosis(
         Text(
             en="Line {line} of the server's stdout is no JSON-RPC message: {quoted}",
-            zh="服务器 stdout 的第 {line} 行不是 JSON-RPC 消息：{quoted}",
+            zh="server stdout 的第 {line} 行不是 JSON-RPC 消息：{quoted}",
         ),
         Text(
             en="stdout belongs to the protocol: log on stderr, "
@@ -45,7 +45,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.pretty-printed": Diagnosis(
         Text(
             en="From line {line} on, one JSON message is spread over several lines: {quoted}",
-            zh="从 stdout 第 {line} 行起，服务器把一条 JSON 消息拆成了好几行：{quoted}",
+            zh="从 stdout 第 {line} 行起，server 把一条 JSON 消息拆成了好几行：{quoted}",
         ),
         Text(
             en="On stdio one message is one line: write it without indent.",
@@ -55,7 +55,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.not-utf8": Diagnosis(
         Text(
             en="Line {line} of the server's stdout is not UTF-8: {quoted}",
-            zh="服务器 stdout 的第 {line} 行不是 UTF-8：{quoted}",
+            zh="server stdout 的第 {line} 行不是 UTF-8：{quoted}",
         ),
         Text(
             en='MCP is UTF-8 in every locale: write bytes, or open stdout with encoding="utf-8".',
@@ -65,7 +65,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.no-newline": Diagnosis(
         Text(
             en="The last message of the server's stdout is not ended by a newline: {quoted}",
-            zh="服务器 stdout 的最后一条消息没有以换行结束：{quoted}",
+            zh="server stdout 的最后一条消息没有以换行结束：{quoted}",
         ),
         Text(
             en="The newline is what ends a message; write one after each, and flush.",
@@ -97,7 +97,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.does-not-end": Diagnosis(
         Text(
             en="The server was still running {seconds} s after its stdin had ended.",
-            zh="stdin 已经结束 {seconds} 秒，服务器还在运行。",
+            zh="stdin 已经结束 {seconds} 秒，server 还在运行。",
         ),
         Text(
             en="The end of stdin is the sign to go: leave the read loop, and end every thread.",
@@ -107,7 +107,7 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.no-answer": Diagnosis(
         Text(
             en="The server did not answer `{method}` within {seconds} s.",
-            zh="服务器在 {seconds} 秒内没有回复 `{method}`。",
+            zh="server 在 {seconds} 秒内没有回复 `{method}`。",
         ),
         Text(
             en="Look for a missing flush, an endless loop, or code that reads stdin itself.",
@@ -117,11 +117,21 @@ CATALOGUE: dict[str, Diagnosis] = {
     "wire.error-answer": Diagnosis(
         Text(
             en="The server refused `{method}`: {error}",
-            zh="服务器拒绝了 `{method}`：{error}",
+            zh="server 拒绝了 `{method}`：{error}",
         ),
         Text(
             en="Compare the request with the lesson, field by field.",
             zh="请逐个字段对照课文里的报文。",
+        ),
+    ),
+    "wire.malformed-answer": Diagnosis(
+        Text(
+            en="The answer to `{method}` has not the shape that MCP gives it: {fault}.",
+            zh="对 `{method}` 的回复不符合 MCP 规定的形状：{fault}。",
+        ),
+        Text(
+            en="Let the SDK build it, or compare it with the lesson, field by field.",
+            zh="让 SDK 来生成它，或者逐个字段对照课文。",
         ),
     ),
     "process.ended-early": Diagnosis(
@@ -156,7 +166,7 @@ CATALOGUE: dict[str, Diagnosis] = {
             en="Started more than {limit} processes, and was ended.",
             zh="启动的进程超过 {limit} 个，已被终止。",
         ),
-        Text(en="One server needs one process.", zh="一个服务器只需要一个进程。"),
+        Text(en="One server needs one process.", zh="一个 server 只需要一个进程。"),
     ),
     "process.output": Diagnosis(
         Text(

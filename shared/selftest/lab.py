@@ -24,10 +24,11 @@ from shared.mcp_config import ConfigError, ServerEntry, read_servers
 from shared.processes import Child, Launcher, Limits, Program
 from shared.shop import Shop
 from shared.shop.data import SHOP_DATA
-from shared.wire.lines import is_json_rpc
+from shared.wire.lines import is_json_rpc, parse_json
 from shared.wire.relay import Relay
 from shared.wire.server_process import Output, ServerProcess, pump
 from shared.wire.session import NoAnswer, Session
+from shared.wire.shapes import fault_in
 from shared.wire.transcript import Event, Transcript
 
 from .crash import explain
@@ -40,7 +41,8 @@ Reply = Callable[[dict[str, Any]], dict[str, Any]]
 SECONDS = 15.0  # for a program of the learner's, from start to end
 STRAY_SECONDS = 1.5  # of silence behind a line that is no message
 
-STRAY = Text(en="on the server's stdout", zh="出现在服务器的 stdout 上")
+ANSWERED = Text(en="the server's answer", zh="server 的回复")
+STRAY = Text(en="on the server's stdout", zh="出现在 server 的 stdout 上")
 WHILE_RUNNING = Text(en="while {what} was running", zh="在 {what} 运行时")
 
 
@@ -122,8 +124,10 @@ class Lab:
             with session:
                 asked = Asked(session)
                 answer = session.handshake()
+                _expect_shape("initialize", answer, [])
                 if "error" in answer:
-                    self.fail("wire.error-answer", method="initialize", error=answer["error"])
+                    error = answer["error"]["message"]
+                    self.fail("wire.error-answer", method="initialize", error=error)
                 yield asked
         except NoAnswer as silence:
             raise self._explain_silence(session.process, channel, silence) from silence
@@ -152,7 +156,9 @@ class Lab:
         ]
         run = self._run("host", words, "learner", None, None)
         self.expect_success(run)
-        results: list[dict[str, Any]] = json.loads(run.stdout)
+        results = _last_json_list(run.stdout)
+        if results is None:
+            self.fail("code.no-json", target="host", value=quote(run.stdout))
         return results
 
     def agent(
@@ -196,7 +202,7 @@ class Lab:
                     sys.executable,
                     "-m",
                     f"labs.{self._stage.lab}.{module}",
-                    *(["--config"] if module == "agent" else []),
+                    "--config",
                     str(config),
                     *arguments,
                 ),
@@ -238,6 +244,16 @@ class Lab:
             when=WHILE_RUNNING(what=run.module),
         ).with_detail(run.stderr)
 
+    def answer_to(self, request: Event) -> Event | None:
+        """The server's answer to a request, or None when there is none.
+
+        Stops the check when it has not the shape of an answer to this method.
+        """
+        answer = self.transcript.answer_to(request)
+        if answer is not None:
+            _expect_shape(request.method, answer.message, [Evidence(ANSWERED, answer)])
+        return answer
+
     def expect_clean_stdout(self, channel: str) -> None:
         """Stop the check when a server's stdout carried anything but JSON-RPC messages."""
         strays = [
@@ -269,7 +285,7 @@ class Lab:
         if run.code != 0:
             self._raise_crash(run.stderr)
         try:
-            rows = json.loads(run.stdout)["results"]
+            rows = parse_json(run.stdout)["results"]
         except ValueError:
             raise ItemStopped(
                 "not_run",
@@ -434,20 +450,25 @@ class Asked:
 
     def list_tools(self) -> list[dict[str, Any]]:
         """The tools that it lists. Stops the check when it refuses or says something else."""
-        answer = self._session.request("tools/list", {})
-        tools = answer.get("result", {}).get("tools")
-        if not isinstance(tools, list):
+        answer = self._ask("tools/list", {})
+        if "error" in answer:
             raise ItemStopped(
                 "fail",
                 "wire.error-answer",
                 method="tools/list",
-                error=json.dumps(answer, ensure_ascii=False)[:300],
+                error=answer["error"]["message"],
             )
+        tools: list[dict[str, Any]] = answer["result"]["tools"]
         return tools
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool; returns the whole answering message, `result` or `error`."""
-        return self._session.request("tools/call", {"name": name, "arguments": arguments})
+        return self._ask("tools/call", {"name": name, "arguments": arguments})
+
+    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        answer = self._session.request(method, params)
+        _expect_shape(method, answer, [])
+        return answer
 
 
 class Collected:
@@ -490,6 +511,12 @@ def recorded(reply: Reply, transcript: Transcript) -> Reply:
     return answer
 
 
+def _expect_shape(method: str, answer: dict[str, Any], evidence: list[Evidence]) -> None:
+    fault = fault_in(method, answer)
+    if fault:
+        raise ItemStopped("fail", "wire.malformed-answer", evidence, method=method, fault=fault)
+
+
 def _limit_stop(child: Child) -> ItemStopped:
     limit = {
         "memory": child.limits.memory_bytes >> 20,
@@ -509,7 +536,7 @@ def _stray_stop(strays: list[Event]) -> ItemStopped:
     if first.fault == "no-newline" and not _is_message(first.raw):
         code = "wire.stray-line"  # a print without an end, not a message without one
     evidence = [Evidence(STRAY, event) for event in strays[:3]]
-    return ItemStopped("fail", code, evidence, line=first.line, quoted=_quote(first.raw))
+    return ItemStopped("fail", code, evidence, line=first.line, quoted=quote(first.raw))
 
 
 def _is_message(text: str) -> bool:
@@ -521,5 +548,18 @@ def _is_message(text: str) -> bool:
     return is_json_rpc(message)
 
 
-def _quote(text: str) -> str:
+def _last_json_list(text: str) -> list[dict[str, Any]] | None:
+    """The list of objects that a program printed last; a learner may have printed before it."""
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.startswith("["):
+            with contextlib.suppress(ValueError):
+                found = parse_json("".join(lines[number:]))
+                if isinstance(found, list) and all(isinstance(row, dict) for row in found):
+                    return found
+    return None
+
+
+def quote(text: str) -> str:
+    """A text short enough for a message, its middle left out when it is long."""
     return text if len(text) <= 120 else f"{text[:100]}…{text[-15:]}"

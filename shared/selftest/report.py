@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from rich.console import Console
 from rich.table import Table
@@ -53,6 +54,7 @@ SOME_PASS = Text(
 TOOK = Text(en="{seconds:.1f} s", zh="用时 {seconds:.1f} 秒")
 MORE = Text(en="--verbose shows all of it", zh="--verbose 可查看全部")
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 EVIDENCE_WIDTH = 200  # characters of one message, before it is cut
 
 
@@ -90,7 +92,7 @@ def print_report(
         for evidence in item.evidence:
             table.add_row("", "", _evidence(evidence, language, verbose), "")
         if verbose and item.detail:
-            table.add_row("", "", Styled(item.detail.rstrip(), style="dim"), "")
+            table.add_row("", "", Styled(_visible(item.detail.rstrip()), style="dim"), "")
     console.print(table)
     console.print()
     style = "green" if all(item.status == "pass" for item in judged) else "bold"
@@ -98,9 +100,16 @@ def print_report(
     console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
 
 
+def _visible(text: str) -> str:
+    """Learner code may put anything into a message, even what would command the terminal."""
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
 def _message(item: ItemResult, language: Language) -> Styled:
-    message = Styled(item.cause.get(language), style="dim" if item.status == "not_run" else "")
-    step = item.step.get(language)
+    message = Styled(
+        _visible(item.cause.get(language)), style="dim" if item.status == "not_run" else ""
+    )
+    step = _visible(item.step.get(language))
     if step:
         message.append(f"\n→ {step}", style="cyan")
     return message
@@ -108,7 +117,7 @@ def _message(item: ItemResult, language: Language) -> Styled:
 
 def _evidence(evidence: Evidence, language: Language, verbose: bool) -> Styled:
     shown = Styled(f"· {evidence.note.get(language)}: ", style="dim")
-    shown.append(_shown(evidence, language, verbose), style="not dim")
+    shown.append(_visible(_shown(evidence, language, verbose)), style="not dim")
     return shown
 
 

@@ -8,6 +8,21 @@ from typing import Any
 from .transcript import Fault, Sender, Transcript
 
 
+def parse_json(text: str) -> Any:
+    """Parse JSON as its specification has it: Python's NaN and Infinity are none.
+
+    Raises ValueError, for nesting without end as well.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
 def is_json_rpc(message: Any) -> bool:
     """Whether a value is a JSON-RPC 2.0 request, notification or response (no batch: MCP has none
     since 2025-06-18)."""
@@ -68,7 +83,7 @@ def _read(line: bytes) -> tuple[Fault, Any]:
     except UnicodeDecodeError:
         return "not-utf8", None
     try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
+        message = parse_json(text)
+    except ValueError:
         return "not-json", None
     return ("" if is_json_rpc(message) else "not-json-rpc"), message

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from .transcript import Event
+
+
+@dataclass(frozen=True)
+class ToolMessage:
+    """What a model request tells the model of one tool call: the call's id and a text."""
+
+    call_id: str
+    text: str
 
 
 def is_failure(answer: dict[str, Any]) -> bool:
@@ -17,15 +26,21 @@ def is_failure(answer: dict[str, Any]) -> bool:
 def text_of(answer: dict[str, Any]) -> str:
     """The words of an answer to `tools/call`: its text blocks, or the message of its error."""
     if "error" in answer:
-        return str(answer["error"].get("message", ""))
-    blocks = answer["result"].get("content", [])
+        return str(answer["error"]["message"])
+    blocks = answer["result"]["content"]
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+def arguments_of(call: Event) -> dict[str, Any]:
+    """The arguments of a `tools/call`, empty when it has none or something else in their place."""
+    params = call.message.get("params")
+    arguments = params.get("arguments") if isinstance(params, dict) else None
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def tool_calls(reply: Event | None) -> list[dict[str, Any]]:
     """The tool calls of a model's response; none when it answers or has failed."""
-    message = _assistant_message(reply)
-    return message.get("tool_calls") or []
+    return _assistant_message(reply).get("tool_calls") or []
 
 
 def answer_of(reply: Event | None) -> str:
@@ -33,26 +48,39 @@ def answer_of(reply: Event | None) -> str:
     return _assistant_message(reply).get("content") or ""
 
 
-def tool_messages(request: Event) -> list[dict[str, Any]]:
-    """The results of tools that a model request tells the model, oldest first."""
-    return [message for message in request.message["messages"] if message.get("role") == "tool"]
+def tool_messages(request: Event) -> list[ToolMessage]:
+    """The results of tools that a model request tells the model, oldest first. The request is one
+    that the model took, so its shape is known."""
+    told = []
+    for message in request.message["messages"]:
+        if message["role"] == "tool":
+            content = message["content"]
+            if isinstance(content, list):
+                content = "\n".join(part["text"] for part in content)
+            told.append(ToolMessage(message["tool_call_id"], content))
+    return told
 
 
 def one_line(event: Event) -> str:
     """What an event says, in one line for people: the parts that a reader looks for first."""
-    message = event.message
-    if message is None or event.kind == "stray":
+    if event.message is None or event.kind == "stray":
         return event.raw
-    if event.wire == "model":
-        return _model_line(event)
+    try:
+        return _model_line(event) if event.wire == "model" else _mcp_line(event)
+    except (KeyError, TypeError, AttributeError, IndexError):
+        return _compact(event.message)  # not of the shape that it should have: show it as it is
+
+
+def _mcp_line(event: Event) -> str:
+    message = event.message
     if event.method:
         return f"{event.method} {_compact(message.get('params', {}))}"
     if "error" in message:
-        return f"error {message['error'].get('code')}: {message['error'].get('message')}"
+        return f"error {message['error']['code']}: {message['error']['message']}"
     result = message["result"]
-    if isinstance(result, dict) and isinstance(result.get("tools"), list):
-        return "tools: " + ", ".join(str(tool.get("name")) for tool in result["tools"])
-    if isinstance(result, dict) and isinstance(result.get("content"), list):
+    if "tools" in result:
+        return "tools: " + ", ".join(tool["name"] for tool in result["tools"])
+    if "content" in result:
         mark = "isError: true, " if result.get("isError") else ""
         return mark + " ".join(_block(block) for block in result["content"])
     return _compact(result)
@@ -69,8 +97,7 @@ def _model_line(event: Event) -> str:
 
 
 def _block(block: dict[str, Any]) -> str:
-    text = block.get("text")
-    return " ".join(text.split()) if isinstance(text, str) else f"[{block.get('type')}]"
+    return " ".join(block["text"].split()) if block["type"] == "text" else f"[{block['type']}]"
 
 
 def _compact(value: Any) -> str:

@@ -13,7 +13,14 @@ from jsonschema import Draft202012Validator
 
 from shared.chat import mock
 from shared.selftest.api import AgentRun, Asked, Checks, Evidence, Lab, Text, script
-from shared.wire.messages import answer_of, is_failure, text_of, tool_calls, tool_messages
+from shared.wire.messages import (
+    answer_of,
+    arguments_of,
+    is_failure,
+    text_of,
+    tool_calls,
+    tool_messages,
+)
 from shared.wire.transcript import Event
 
 from .diagnoses import DIAGNOSES
@@ -44,7 +51,7 @@ checks = Checks(
     1,
     Text(
         en="the server starts, shakes hands in order, keeps stdout clean, ends with its stdin",
-        zh="服务器能启动，按固定顺序握手，stdout 上只有协议，stdin 结束它就退出",
+        zh="server 能启动，按固定顺序握手，stdout 上只有协议，stdin 结束它就退出",
     ),
 )
 def handshake(lab: Lab) -> None:
@@ -75,7 +82,7 @@ def _expect_handshake(lab: Lab, channel: str) -> None:
     sent = _sent(lab, channel)
     if not sent:
         lab.fail("wire.no-handshake", first="—")
-    answer = lab.transcript.answer_to(sent[0])
+    answer = lab.answer_to(sent[0])
     if answer is None or "result" not in answer.message:
         error = answer.message.get("error") if answer else "—"
         lab.fail("wire.error-answer", method="initialize", error=error)
@@ -111,9 +118,9 @@ def _listed_for_unchanged_host(lab: Lab) -> None:
     named = []
     listed = None
     for request in lab.transcript.requests("tools/list"):
-        listed = lab.transcript.answer_to(request)
+        listed = lab.answer_to(request)
         if listed is not None:
-            named += [tool["name"] for tool in listed.message["result"]["tools"]]
+            named += [tool["name"] for tool in listed.message.get("result", {}).get("tools", [])]
     for name in TOOLS:
         if name not in named:
             shown = [Evidence(LISTED, listed)] if listed else []
@@ -319,7 +326,7 @@ def _question_is_answered(lab: Lab) -> None:
     params = sent[0].message.get("params")
     if not isinstance(params, dict) or {**params, "_meta": None} != {**wanted, "_meta": None}:
         lab.fail("client.wrong-call", [Evidence(SENT, sent[0])], got=_json(params))
-    _expect_given_back(lab, picked[0]["id"], lab.transcript.answer_to(sent[0]))
+    _expect_given_back(lab, picked[0]["id"], lab.answer_to(sent[0]))
     if len(sent) != 1:
         lab.fail("agent.call-repeated", [Evidence(SENT, event) for event in sent], count=len(sent))
     _expect_answer(lab, run, order.status)
@@ -336,9 +343,9 @@ def _expect_given_back(lab: Lab, call_id: str, answer: Event | None) -> None:
         lab.fail("agent.result-not-returned", [Evidence(ANSWERED, answer)] if answer else [])
     told = tool_messages(following[0])
     shown = [Evidence(ANSWERED, answer), Evidence(ASKED, following[0])]
-    if not told or told[-1].get("tool_call_id") != call_id:
+    if not told or told[-1].call_id != call_id:
         lab.fail("agent.wrong-call-id", shown, expected=call_id)
-    content = told[-1]["content"]
+    content = told[-1].text
     text = text_of(answer.message)
     if text not in content:
         longest = max(text.splitlines(), key=len, default="")
@@ -357,14 +364,14 @@ def _blocks_become_text(lab: Lab) -> None:
         model=script(("query_order", {"order_id": order_id}), "好的。"),
     )
     sent = lab.transcript.requests("tools/call", "blocks")
-    answer = lab.transcript.answer_to(sent[0]) if sent else None
+    answer = lab.answer_to(sent[0]) if sent else None
     if answer is None:
         lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
     lab.expect_success(run)
     last = lab.transcript.model_requests()[-1]
-    content = "".join(message["content"] for message in tool_messages(last))
+    content = "".join(message.text for message in tool_messages(last))
     shown = [Evidence(ANSWERED, answer), Evidence(ASKED, last)]
-    for block in answer.message["result"]["content"]:
+    for block in answer.message["result"]["content"]:  # the peer's own, so it is there
         if block["type"] == "text" and block["text"] not in content:
             lab.fail("client.block-lost", shown, text=block["text"])
         if block["type"] == "image" and block["data"] in content:
@@ -378,9 +385,11 @@ def _failure_is_marked(lab: Lab) -> None:
     results = lab.tool_results(*(("query_order", {"order_id": number}) for number in numbers))
     calls = lab.transcript.requests("tools/call")
     for call, result, failed in zip(calls, results, (False, True), strict=False):
-        if result["is_error"] is not failed:
-            answer = lab.transcript.answer_to(call)
-            lab.fail("client.is-error-lost", [Evidence(ANSWERED, answer)], got=result["is_error"])
+        if result.get("is_error") is not failed:
+            answer = lab.answer_to(call)
+            lab.fail(
+                "client.is-error-lost", [Evidence(ANSWERED, answer)], got=result.get("is_error")
+            )
 
 
 # -- item 5, exercise 4: failures in the agent ----------------------------------------------------
@@ -390,7 +399,7 @@ def _failure_is_marked(lab: Lab) -> None:
     5,
     Text(
         en="failures go back to the model in the server's own words, and it corrects itself",
-        zh="失败原文被回填给模型，模型自己换对参数；服务器中途退出也有明确的答复",
+        zh="失败原文被回填给模型，模型自己换对参数；server 中途退出也有明确的答复",
     ),
     exercise=4,
     needs=(4,),
@@ -416,7 +425,7 @@ def _corrected_after_json_rpc_error(lab: Lab) -> None:
 def _expect_two_calls(lab: Lab, run: AgentRun, numbers: list[str], status: str) -> None:
     """One call that failed, its words told to the model, one call that was right, the answer."""
     sent = lab.transcript.requests("tools/call")
-    failed = lab.transcript.answer_to(sent[0]) if sent else None
+    failed = lab.answer_to(sent[0]) if sent else None
     if failed is None:
         lab.expect_success(run)
         lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
@@ -425,13 +434,13 @@ def _expect_two_calls(lab: Lab, run: AgentRun, numbers: list[str], status: str) 
         lab.fail("agent.protocol-error-uncaught", [Evidence(ANSWERED, failed)], words=words)
     lab.expect_success(run)
     following = [r for r in lab.transcript.model_requests() if r.number > failed.number][:1]
-    told = [message["content"] for request in following for message in tool_messages(request)]
+    told = [message.text for request in following for message in tool_messages(request)]
     shown = [Evidence(ANSWERED, failed), *(Evidence(ASKED, request) for request in following)]
     if not told or not told[0].strip():
         lab.fail("agent.failure-swallowed", shown, words=words)
     if words not in told[0]:
         lab.fail("agent.failure-reworded", shown, words=words)
-    asked_for = [event.message["params"]["arguments"].get("order_id") for event in sent]
+    asked_for = [arguments_of(event).get("order_id") for event in sent]
     if asked_for != numbers:
         lab.fail("agent.wrong-calls", shown, got=", ".join(map(str, asked_for)))
     _expect_answer(lab, run, status)
@@ -446,7 +455,7 @@ def _answered_after_death(lab: Lab) -> None:
         lab.fail("agent.server-death-uncaught", shown)
     lab.expect_success(run)
     last = lab.transcript.model_requests()[-1]
-    told = [message["content"] for message in tool_messages(last)]
+    told = [message.text for message in tool_messages(last)]
     if not told or not told[0].strip():
         lab.fail("agent.server-death-untold", [*shown, Evidence(ASKED, last)])
     _expect_answer(lab, run, "")
@@ -558,13 +567,13 @@ def _json(value: Any) -> str:
 
 FIRST = Text(en="the client's first message", zh="client 发的第一条消息")
 OUT_OF_ORDER = Text(en="sent after `initialize`", zh="在 `initialize` 之后发出")
-LISTED = Text(en="the server's answer to tools/list", zh="服务器对 tools/list 的回复")
+LISTED = Text(en="the server's answer to tools/list", zh="server 对 tools/list 的回复")
 SCHEMA = Text(en="the schema", zh="这份 schema")
 DESCRIBED = Text(en="a description", zh="描述")
-ANSWERED = Text(en="the server's answer", zh="服务器的回复")
+ANSWERED = Text(en="the server's answer", zh="server 的回复")
 MADE = Text(en="what to_function_tool made of it", zh="to_function_tool 得到的结果")
 HANDED_IN = Text(en="with that, the model hands in", zh="于是模型交上来的是")
-REFUSED = Text(en="and the server refuses it", zh="然后被服务器挡了回来")
+REFUSED = Text(en="and the server refuses it", zh="然后被 server 挡了回来")
 ASKED = Text(en="what the agent sent to the model", zh="agent 发给模型的请求")
 TOLD = Text(en="what the model answered", zh="模型的回复")
 SENT = Text(en="what the client sent", zh="client 发出的消息")

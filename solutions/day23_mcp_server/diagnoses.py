@@ -174,7 +174,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
         ),
         Text(
             en="The name goes back to the server in tools/call: leave it as it is.",
-            zh="这个名字还要随 tools/call 发回服务器：保持原样。",
+            zh="这个名字还要随 tools/call 发回 server：保持原样。",
         ),
     ),
     "bridge.description-lost": Diagnosis(
@@ -329,7 +329,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     "agent.failure-swallowed": Diagnosis(
         Text(
             en="The call failed and the model was told nothing of it. The server's words: {words}",
-            zh="调用失败了，模型却什么也没听到。服务器的原话：{words}",
+            zh="调用失败了，模型却什么也没听到。server 的原话：{words}",
         ),
         Text(
             en="In run_tool, return the text of a result with is_error as well.",
@@ -339,7 +339,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     "agent.failure-reworded": Diagnosis(
         Text(
             en="The model was told of a failure, but not in the server's words: {words}",
-            zh="模型知道失败了，但没听到服务器的原话：{words}",
+            zh="模型知道失败了，但没听到 server 的原话：{words}",
         ),
         Text(
             en="Give back result.text, or the exception's text: the way out is in these words.",
@@ -349,7 +349,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     "agent.protocol-error-uncaught": Diagnosis(
         Text(
             en="The server answered with a JSON-RPC error, and that ended the agent: {words}",
-            zh="服务器回了一个 JSON-RPC error，agent 就此崩溃：{words}",
+            zh="server 回了一个 JSON-RPC error，agent 就此崩溃：{words}",
         ),
         Text(
             en="Catch McpError around client.call_tool, and return its text.",
@@ -369,7 +369,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     "agent.server-death-uncaught": Diagnosis(
         Text(
             en="The server ended in the middle of a call, and that ended the agent.",
-            zh="服务器在调用途中退出，agent 也跟着崩溃了。",
+            zh="server 在调用途中退出，agent 也跟着崩溃了。",
         ),
         Text(
             en="ServerExited is an McpError too: catch it, and tell the model.",
@@ -379,7 +379,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     "agent.server-death-untold": Diagnosis(
         Text(
             en="The server ended in the middle of a call, and the model was told an empty word.",
-            zh="服务器在调用途中退出，模型听到的却是一句空话。",
+            zh="server 在调用途中退出，模型听到的却是一句空话。",
         ),
         Text(
             en="Return the text of the exception.",

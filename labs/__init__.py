@@ -1,0 +1,1 @@
+"""The complete days: the one source that `labs/` is generated from."""

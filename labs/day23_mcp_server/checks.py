@@ -1,0 +1,580 @@
+"""What day 23 asks for: six items, judged by what crossed the two wires.
+
+    model wire (Chat Completions)            MCP wire (JSON-RPC lines)
+    model <------------------- your agent -------------------> relay --> your server
+
+None of this runs in your process, and the orders are drawn anew from the seed of each run.
+"""
+
+import json
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from shared.chat import mock
+from shared.selftest.api import AgentRun, Asked, Checks, Evidence, Lab, Text, script
+from shared.wire.messages import (
+    answer_of,
+    arguments_of,
+    is_failure,
+    text_of,
+    tool_calls,
+    tool_messages,
+)
+from shared.wire.transcript import Event
+
+from .diagnoses import DIAGNOSES
+from .foreign_tools import FOREIGN_TOOLS
+
+TOOLS = ("query_order", "track_shipment")
+QUESTION = "帮我查一下订单 {} 现在什么状态"
+STRICT_SERVER = "shared.peers.strict_server"
+
+checks = Checks(
+    day=23,
+    title=Text(en="an MCP server in an agent", zh="写一个 MCP server 接入 agent"),
+    exercises={
+        1: "mcp_server.py",
+        2: "bridge.py",
+        3: "mcp_client.py",
+        4: "agent.py",
+        5: "should_use_mcp.py",
+    },
+    diagnoses=DIAGNOSES,
+)
+
+
+# -- item 1: the connection -----------------------------------------------------------------------
+
+
+@checks.item(
+    1,
+    Text(
+        en="the server starts, shakes hands in order, keeps stdout clean, ends with its stdin",
+        zh="server 能启动，按固定顺序握手，stdout 上只有协议，stdin 结束它就退出",
+    ),
+)
+def handshake(lab: Lab) -> None:
+    run = lab.host()
+    channels = list(lab.programs())
+    for channel in channels:
+        lab.expect_clean_stdout(channel)
+        _expect_initialize_first(lab, channel)
+    lab.expect_success(run)
+    for channel in channels:
+        _expect_handshake(lab, channel)
+    for server in run.servers:
+        if server.stopped_after is None:
+            lab.fail("wire.does-not-end", seconds=int(server.STOP_SECONDS))
+
+
+def _sent(lab: Lab, channel: str) -> list[Event]:
+    return [event for event in lab.transcript.mcp(channel, "client") if event.kind == "message"]
+
+
+def _expect_initialize_first(lab: Lab, channel: str) -> None:
+    for first in _sent(lab, channel)[:1]:
+        if first.method != "initialize" or not first.is_request:
+            lab.fail("wire.no-handshake", [Evidence(FIRST, first)], first=first.method)
+
+
+def _expect_handshake(lab: Lab, channel: str) -> None:
+    sent = _sent(lab, channel)
+    if not sent:
+        lab.fail("wire.no-handshake", first="—")
+    answer = lab.answer_to(sent[0])
+    if answer is None or "result" not in answer.message:
+        error = answer.message.get("error") if answer else "—"
+        lab.fail("wire.error-answer", method="initialize", error=error)
+    second = sent[1] if len(sent) > 1 else None
+    if (
+        second is None
+        or second.method != "notifications/initialized"
+        or second.number < answer.number
+    ):
+        shown = [Evidence(OUT_OF_ORDER, second)] if second else []
+        lab.fail("wire.handshake-order", shown, got=second.method if second else "—")
+
+
+# -- item 2, exercise 1: the server ---------------------------------------------------------------
+
+
+@checks.item(
+    2,
+    Text(
+        en="tools/list names both tools, each with its pattern, with no change to the host",
+        zh="tools/list 列出两个工具，order_id 都带格式约束，而宿主代码一行没改",
+    ),
+    exercise=1,
+    needs=(1,),
+)
+def two_tools(lab: Lab) -> None:
+    lab.hold_all(_listed_for_unchanged_host, _tools_keep_their_promises)
+
+
+def _listed_for_unchanged_host(lab: Lab) -> None:
+    """The host as it came has only to be started again to see what your server can do now."""
+    lab.expect_success(lab.host("starter", lab.programs()))
+    named = []
+    listed = None
+    for request in lab.transcript.requests("tools/list"):
+        listed = lab.answer_to(request)
+        if listed is not None:
+            named += [tool["name"] for tool in listed.message.get("result", {}).get("tools", [])]
+    for name in TOOLS:
+        if name not in named:
+            shown = [Evidence(LISTED, listed)] if listed else []
+            lab.fail("server.tool-missing", shown, name=name, names=", ".join(named) or "—")
+
+
+def _tools_keep_their_promises(lab: Lab) -> None:
+    with lab.server() as server:
+        tools = {tool["name"]: tool for tool in server.list_tools()}
+        if not all(name in tools for name in TOOLS):
+            return  # the other half of the item says so
+        for name in TOOLS:
+            _expect_order_id(lab, name, tools[name]["inputSchema"])
+        _expect_descriptions_apart(lab, tools)
+        for name in TOOLS:
+            _expect_service(lab, server, name)
+    lab.expect_clean_stdout("shop")  # a print in a tool may come out as late as at the end
+
+
+def _expect_order_id(lab: Lab, name: str, schema: dict[str, Any]) -> None:
+    """The schema as a host reads it, judged by what it takes and what it refuses."""
+    shown = [Evidence(SCHEMA, text=_json(schema))]
+    if "order_id" not in schema.get("properties", {}):
+        lab.fail("server.no-order-id", shown, name=name)
+    if "order_id" not in schema.get("required", []):
+        lab.fail("server.order-id-optional", shown, name=name)
+    takes = Draft202012Validator(schema).is_valid
+    for order_id in lab.shop.orders:
+        if not takes({"order_id": order_id}):
+            lab.fail("server.pattern-too-strict", shown, name=name, value=order_id)
+    for value in _malformed(lab):
+        if takes({"order_id": value}):
+            lab.fail(_pattern_fault(value), shown, name=name, value=value)
+
+
+def _malformed(lab: Lab) -> list[str]:
+    """Numbers that are no order numbers, each wrong in one way."""
+    good = lab.draw.choice(sorted(lab.shop.orders))
+    full_width = good[:2] + "".join(chr(ord(digit) + 0xFEE0) for digit in good[2:])
+    return ["", good.lower(), good[2:], good[:-1], good + "0", f"x{good}", f"{good} ", full_width]
+
+
+def _pattern_fault(value: str) -> str:
+    return "server.pattern-too-loose" if value.isascii() else "server.pattern-digits"
+
+
+def _expect_descriptions_apart(lab: Lab, tools: dict[str, dict[str, Any]]) -> None:
+    """A model that knows the descriptions alone, and no names, has to pick the right tool."""
+    for name in TOOLS:
+        if not tools[name].get("description", "").strip():
+            lab.fail("server.no-description", name=name)
+    alias = {"query_order": "tool_a", "track_shipment": "tool_b"}
+    offered = []
+    for name in TOOLS:
+        description = tools[name]["description"]
+        for real, other in alias.items():
+            description = description.replace(real, other)
+        parameters = {"properties": {}, **tools[name]["inputSchema"]}
+        function = {"name": alias[name], "description": description, "parameters": parameters}
+        offered.append({"type": "function", "function": function})
+    order_id = lab.draw.choice(sorted(lab.shop.orders))
+    questions = [
+        ("query_order", f"订单 {order_id} 现在是什么状态？"),
+        ("query_order", f"What is the status of order {order_id}?"),
+        ("track_shipment", f"订单 {order_id} 的物流到哪了？"),
+        ("track_shipment", f"Where is the parcel of order {order_id}?"),
+    ]
+    for name, question in questions:
+        picked = [call["function"]["name"] for call in _ask_mock(question, offered)]
+        if picked != [alias[name]]:
+            shown = [Evidence(DESCRIBED, text=tools[each]["description"]) for each in TOOLS]
+            lab.fail("server.descriptions-alike", shown, name=name, question=question)
+
+
+def _ask_mock(question: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tool calls of the mock model for a question, with nothing of the learner's between."""
+    messages = [{"role": "user", "content": question}]
+    response = mock.reply({"model": "mock", "messages": messages, "tools": tools})
+    calls: list[dict[str, Any]] = response["choices"][0]["message"].get("tool_calls") or []
+    return calls
+
+
+def _expect_service(lab: Lab, server: Asked, name: str) -> None:
+    """The tool as it behaves: right numbers are served, malformed and unknown ones refused."""
+
+    def answered() -> list[Evidence]:
+        return [Evidence(ANSWERED, lab.transcript.mcp("shop", "server")[-1])]
+
+    order = lab.shop.orders[lab.draw.choice(sorted(lab.shop.orders))]
+    parcel = order.shipment
+    facts = {
+        "query_order": [order.status],
+        "track_shipment": [parcel.carrier, parcel.waybill, *parcel.stations],
+    }
+    answer = server.call(name, {"order_id": order.order_id})
+    if is_failure(answer) or not all(fact in text_of(answer) for fact in facts[name]):
+        lab.fail("server.wrong-data", answered(), name=name, order=order.order_id)
+    for value in [*_malformed(lab), f"{order.order_id}\n"]:
+        if not is_failure(server.call(name, {"order_id": value})):
+            lab.fail(_pattern_fault(value), answered(), name=name, value=value)
+    unknown = _unknown_number(lab)
+    answer = server.call(name, {"order_id": unknown})
+    if not is_failure(answer) or lab.shop.nearest(unknown) not in text_of(answer):
+        lab.fail("server.no-way-out", answered(), name=name, value=unknown)
+
+
+# -- item 3, exercise 2: the bridge ---------------------------------------------------------------
+
+
+@checks.item(
+    3,
+    Text(
+        en="parameters equals inputSchema field by field, for our tools and for foreign ones",
+        zh="parameters 与 inputSchema 逐字段相等，自家工具和外来工具都一样",
+    ),
+    exercise=2,
+    needs=(1,),
+)
+def whole_schema(lab: Lab) -> None:
+    with lab.server() as server:
+        tools = [*server.list_tools(), *FOREIGN_TOOLS]
+        for call in lab.calls("bridge:to_function_tool", [[tool] for tool in tools]):
+            (tool,) = call.given
+            if call.arguments_after != [tool]:
+                lab.fail("bridge.input-changed", name=tool["name"])
+            _expect_function_tool(lab, server, tool, call.value)
+
+
+def _expect_function_tool(lab: Lab, server: Asked, tool: dict[str, Any], made: Any) -> None:
+    name, schema = tool["name"], tool["inputSchema"]
+    shown = [Evidence(MADE, text=_json(made))]
+    function = made.get("function") if isinstance(made, dict) else None
+    if not isinstance(function, dict) or made.get("type") != "function":
+        lab.fail("bridge.no-function-tool", shown, name=name)
+    if function.get("name") != name:
+        lab.fail("bridge.wrong-name", shown, name=name, got=function.get("name"))
+    if function.get("description", "") != tool.get("description", ""):
+        lab.fail("bridge.description-lost", shown, name=name)
+    parameters = function.get("parameters")
+    if not isinstance(parameters, dict):
+        lab.fail("bridge.no-parameters", shown, name=name)
+    if schema.get("properties") and not parameters.get("properties"):
+        lab.fail("bridge.hollow-schema", shown + _show_hollow(lab, server, tool, made), name=name)
+    # a schema that has neither may be given the empty ones that providers ask for
+    added = {"type": "object", "properties": {}, "required": []}
+    for field in {**schema, **parameters}:
+        if field not in parameters:
+            lab.fail("bridge.field-lost", shown, name=name, field=field)
+        elif field in schema and _json(schema[field]) != _json(parameters[field]):
+            lab.fail("bridge.field-changed", shown, name=name, field=field)
+        elif field not in schema and added.get(field) != parameters[field]:
+            lab.fail("bridge.field-added", shown, name=name, field=field)
+
+
+def _show_hollow(lab: Lab, server: Asked, tool: dict[str, Any], made: Any) -> list[Evidence]:
+    """What becomes of a hollow schema: the model hands in nothing, and the server refuses that."""
+    if tool["name"] not in TOOLS:
+        return []
+    order_id = lab.draw.choice(sorted(lab.shop.orders))
+    shown = []
+    for call in _ask_mock(QUESTION.format(order_id), [made]):
+        arguments = call["function"]["arguments"]
+        server.call(tool["name"], json.loads(arguments))
+        shown.append(Evidence(HANDED_IN, text=f"{tool['name']}({arguments})"))
+        shown.append(Evidence(REFUSED, lab.transcript.mcp("shop", "server")[-1]))
+    return shown
+
+
+# -- item 4, exercise 3: the client in the whole chain --------------------------------------------
+
+
+@checks.item(
+    4,
+    Text(
+        en="a question crosses the whole chain: model, tools/call, result, model, answer",
+        zh="一句话走完整条链路：模型选工具、tools/call、结果回填、模型作答",
+    ),
+    exercise=3,
+    needs=(2, 3),
+)
+def whole_chain(lab: Lab) -> None:
+    lab.hold_all(_question_is_answered, _blocks_become_text, _failure_is_marked)
+
+
+def _question_is_answered(lab: Lab) -> None:
+    order = lab.shop.orders[lab.draw.choice(sorted(lab.shop.orders))]
+    run = lab.agent(QUESTION.format(order.order_id))
+    sent = lab.transcript.requests("tools/call")
+    if not sent and tool_calls(_first_reply(lab)):
+        lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
+    lab.expect_success(run)
+    requests = lab.transcript.model_requests()
+    if not requests:
+        lab.fail("agent.model-not-asked")
+    offered = [tool["function"]["name"] for tool in requests[0].message.get("tools", [])]
+    for name in TOOLS:
+        if name not in offered:
+            lab.fail("agent.tool-not-offered", [Evidence(ASKED, requests[0])], name=name)
+    picked = tool_calls(lab.transcript.reply_to(requests[0]))
+    if [call["function"]["name"] for call in picked] != ["query_order"]:
+        lab.fail("agent.wrong-tool", [Evidence(ASKED, requests[0])])
+    wanted = {"name": "query_order", "arguments": {"order_id": order.order_id}}
+    params = sent[0].message.get("params")
+    if not isinstance(params, dict) or {**params, "_meta": None} != {**wanted, "_meta": None}:
+        lab.fail("client.wrong-call", [Evidence(SENT, sent[0])], got=_json(params))
+    _expect_given_back(lab, picked[0]["id"], lab.answer_to(sent[0]))
+    if len(sent) != 1:
+        lab.fail("agent.call-repeated", [Evidence(SENT, event) for event in sent], count=len(sent))
+    _expect_answer(lab, run, order.status)
+
+
+def _expect_given_back(lab: Lab, call_id: str, answer: Event | None) -> None:
+    """The result of a call stands in the next model request, as text, under the id of the call."""
+    following = [
+        request
+        for request in lab.transcript.model_requests()
+        if answer is not None and request.number > answer.number
+    ]
+    if answer is None or not following:
+        lab.fail("agent.result-not-returned", [Evidence(ANSWERED, answer)] if answer else [])
+    told = tool_messages(following[0])
+    shown = [Evidence(ANSWERED, answer), Evidence(ASKED, following[0])]
+    if not told or told[-1].call_id != call_id:
+        lab.fail("agent.wrong-call-id", shown, expected=call_id)
+    content = told[-1].text
+    text = text_of(answer.message)
+    if text not in content:
+        longest = max(text.splitlines(), key=len, default="")
+        there = _letters(longest) in _letters(content)  # but among quotes and escapes
+        lab.fail("client.not-flattened" if there else "client.result-lost", shown, text=text)
+    if content.lstrip().startswith(("[{", "{'", '{"content"')):
+        lab.fail("client.not-flattened", shown)
+
+
+def _blocks_become_text(lab: Lab) -> None:
+    """A result of several blocks: all of its texts arrive, and no base64."""
+    order_id = lab.draw.choice(sorted(lab.shop.orders))
+    run = lab.agent(
+        "再查一次",
+        servers={"blocks": lab.peer(STRICT_SERVER, "--blocks")},
+        model=script(("query_order", {"order_id": order_id}), "好的。"),
+    )
+    sent = lab.transcript.requests("tools/call", "blocks")
+    answer = lab.answer_to(sent[0]) if sent else None
+    if answer is None:
+        lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
+    lab.expect_success(run)
+    last = lab.transcript.model_requests()[-1]
+    content = "".join(message.text for message in tool_messages(last))
+    shown = [Evidence(ANSWERED, answer), Evidence(ASKED, last)]
+    for block in answer.message["result"]["content"]:  # the peer's own, so it is there
+        if block["type"] == "text" and block["text"] not in content:
+            lab.fail("client.block-lost", shown, text=block["text"])
+        if block["type"] == "image" and block["data"] in content:
+            lab.fail("client.base64", shown)
+
+
+def _failure_is_marked(lab: Lab) -> None:
+    """`is_error` is the tool's own word, which only the client hears."""
+    unknown = _unknown_number(lab)
+    numbers = (lab.shop.nearest(unknown), unknown)
+    results = lab.tool_results(*(("query_order", {"order_id": number}) for number in numbers))
+    calls = lab.transcript.requests("tools/call")
+    for call, result, failed in zip(calls, results, (False, True), strict=False):
+        if result.get("is_error") is not failed:
+            answer = lab.answer_to(call)
+            lab.fail(
+                "client.is-error-lost", [Evidence(ANSWERED, answer)], got=result.get("is_error")
+            )
+
+
+# -- item 5, exercise 4: failures in the agent ----------------------------------------------------
+
+
+@checks.item(
+    5,
+    Text(
+        en="failures go back to the model in the server's own words, and it corrects itself",
+        zh="失败原文被回填给模型，模型自己换对参数；server 中途退出也有明确的答复",
+    ),
+    exercise=4,
+    needs=(4,),
+)
+def failures_go_back(lab: Lab) -> None:
+    lab.hold_all(_corrected_after_is_error, _corrected_after_json_rpc_error, _answered_after_death)
+
+
+def _corrected_after_is_error(lab: Lab) -> None:
+    unknown = _unknown_number(lab)
+    right = lab.shop.orders[lab.shop.nearest(unknown)]
+    run = lab.agent(QUESTION.format(unknown))
+    _expect_two_calls(lab, run, [unknown, right.order_id], right.status)
+
+
+def _corrected_after_json_rpc_error(lab: Lab) -> None:
+    order = lab.shop.orders[lab.draw.choice(sorted(lab.shop.orders))]
+    typed = f"SO-{order.order_id[2:]}"  # this server's schema has no pattern that would forbid it
+    run = lab.agent(QUESTION.format(typed), servers={"strict": lab.peer(STRICT_SERVER)})
+    _expect_two_calls(lab, run, [typed, order.order_id], order.status)
+
+
+def _expect_two_calls(lab: Lab, run: AgentRun, numbers: list[str], status: str) -> None:
+    """One call that failed, its words told to the model, one call that was right, the answer."""
+    sent = lab.transcript.requests("tools/call")
+    failed = lab.answer_to(sent[0]) if sent else None
+    if failed is None:
+        lab.expect_success(run)
+        lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
+    words = text_of(failed.message)
+    if run.code != 0 and "error" in failed.message and len(lab.transcript.model_requests()) == 1:
+        lab.fail("agent.protocol-error-uncaught", [Evidence(ANSWERED, failed)], words=words)
+    lab.expect_success(run)
+    following = [r for r in lab.transcript.model_requests() if r.number > failed.number][:1]
+    told = [message.text for request in following for message in tool_messages(request)]
+    shown = [Evidence(ANSWERED, failed), *(Evidence(ASKED, request) for request in following)]
+    if not told or not told[0].strip():
+        lab.fail("agent.failure-swallowed", shown, words=words)
+    if words not in told[0]:
+        lab.fail("agent.failure-reworded", shown, words=words)
+    asked_for = [arguments_of(event).get("order_id") for event in sent]
+    if asked_for != numbers:
+        lab.fail("agent.wrong-calls", shown, got=", ".join(map(str, asked_for)))
+    _expect_answer(lab, run, status)
+
+
+def _answered_after_death(lab: Lab) -> None:
+    order_id = lab.draw.choice(sorted(lab.shop.orders))
+    peer = lab.peer(STRICT_SERVER, "--exit-on-call")
+    run = lab.agent(QUESTION.format(order_id), servers={"dying": peer})
+    shown = [Evidence(SENT, event) for event in lab.transcript.requests("tools/call")[:1]]
+    if run.code != 0 and len(lab.transcript.model_requests()) == 1:
+        lab.fail("agent.server-death-uncaught", shown)
+    lab.expect_success(run)
+    last = lab.transcript.model_requests()[-1]
+    told = [message.text for message in tool_messages(last)]
+    if not told or not told[0].strip():
+        lab.fail("agent.server-death-untold", [*shown, Evidence(ASKED, last)])
+    _expect_answer(lab, run, "")
+
+
+def _expect_answer(lab: Lab, run: AgentRun, status: str) -> None:
+    """The model's last word has the status, and whoever asked gets to see it."""
+    reply = lab.transcript.reply_to(lab.transcript.model_requests()[-1])
+    answer = answer_of(reply)
+    shown = [Evidence(TOLD, reply)] if reply else []
+    if not answer or status not in answer:
+        lab.fail("agent.no-answer", shown, status=status)
+    if answer not in run.stdout:
+        lab.fail("agent.answer-not-returned", shown)
+
+
+# -- item 6, exercise 5: the decision -------------------------------------------------------------
+
+
+@checks.item(
+    6,
+    Text(
+        en="should_use_mcp: no unless a criterion holds, and the reasons are the ones that do",
+        zh="should_use_mcp：一条判据都不命中就不用，理由正是命中的那几条",
+    ),
+    exercise=5,
+)
+def when_to_use_mcp(lab: Lab) -> None:
+    several = lab.draw.randrange(3, 9)
+    cases = [
+        (hosts, others, swap)
+        for hosts in (1, 2, several)
+        for others in (False, True)
+        for swap in (False, True)
+    ]
+    calls = lab.calls("should_use_mcp:should_use_mcp", [list(case) for case in cases])
+    reasons: dict[tuple[int, bool, bool], list[str]] = {}
+    for case, call in zip(cases, calls, strict=True):
+        shown = [Evidence(DECIDED, text=f"should_use_mcp{case}: {_json(call.value)}")]
+        decision = call.value if isinstance(call.value, dict) else {}
+        if not isinstance(decision.get("use"), bool) or not _is_texts(decision.get("reasons")):
+            lab.fail("decision.no-decision", shown)
+        holds = case[0] > 1 or case[1] or case[2]
+        if decision["use"] != holds:
+            code = "decision.criterion-ignored" if holds else "decision.yes-by-default"
+            lab.fail(code, shown, case=case)
+        reasons[case] = decision["reasons"]
+    # each criterion by itself: its reason, in the learner's own words, has to name it
+    alone = [
+        (reasons[(several, False, False)], HOST_WORDS),
+        (reasons[(1, True, False)], OWNER_WORDS),
+        (reasons[(1, False, True)], SWAP_WORDS),
+    ]
+    for given, words in alone:
+        if len(given) != 1 or not any(word in given[0].lower() for word in words):
+            lab.fail("decision.reason-unnamed", [Evidence(DECIDED, text=_json(given))])
+    named = [given[0] for given, _ in alone]
+    for case, given in reasons.items():
+        holding = (case[0] > 1, case[1], case[2])
+        expected = [reason for reason, holds in zip(named, holding, strict=True) if holds]
+        if sorted(given) != sorted(expected):
+            shown = [Evidence(DECIDED, text=f"should_use_mcp{case}: {_json(given)}")]
+            lab.fail("decision.wrong-reasons", shown, case=case)
+
+
+HOST_WORDS = ("host", "宿主", "reuse", "复用")
+OWNER_WORDS = (
+    "maintain",
+    "team",
+    "own",
+    "other",
+    "third",
+    "vendor",
+    "维护",
+    "团队",
+    "他人",
+    "第三方",
+)
+SWAP_WORDS = ("swap", "plug", "config", "without", "add", "换", "插拔", "增删", "不改", "配置")
+
+
+# -- what the items share -------------------------------------------------------------------------
+
+
+def _unknown_number(lab: Lab) -> str:
+    """A well-formed number that no order has: an order's own with one digit changed."""
+    order_id = lab.draw.choice(sorted(lab.shop.orders))
+    place = lab.draw.randrange(3, 10)
+    digit = (int(order_id[place]) + lab.draw.randrange(1, 10)) % 10
+    return f"{order_id[:place]}{digit}{order_id[place + 1 :]}"
+
+
+def _first_reply(lab: Lab) -> Event | None:
+    requests = lab.transcript.model_requests()
+    return lab.transcript.reply_to(requests[0]) if requests else None
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+FIRST = Text(en="the client's first message", zh="client 发的第一条消息")
+OUT_OF_ORDER = Text(en="sent after `initialize`", zh="在 `initialize` 之后发出")
+LISTED = Text(en="the server's answer to tools/list", zh="server 对 tools/list 的回复")
+SCHEMA = Text(en="the schema", zh="这份 schema")
+DESCRIBED = Text(en="a description", zh="描述")
+ANSWERED = Text(en="the server's answer", zh="server 的回复")
+MADE = Text(en="what to_function_tool made of it", zh="to_function_tool 得到的结果")
+HANDED_IN = Text(en="with that, the model hands in", zh="于是模型交上来的是")
+REFUSED = Text(en="and the server refuses it", zh="然后被 server 挡了回来")
+ASKED = Text(en="what the agent sent to the model", zh="agent 发给模型的请求")
+TOLD = Text(en="what the model answered", zh="模型的回复")
+SENT = Text(en="what the client sent", zh="client 发出的消息")
+DECIDED = Text(en="what was decided", zh="得到的结论")

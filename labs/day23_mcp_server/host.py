@@ -1,0 +1,104 @@
+"""The host's side of MCP: which servers there are, and one client for each.
+
+Servers are named in `mcp.json` and nowhere else; a further one is a further entry there. Run as a
+program, it shows what the servers offer, or calls one tool, without any model:
+
+    python -m labs.day23_mcp_server.host
+    python -m labs.day23_mcp_server.host query_order '{"order_id": "SO20260901"}'
+"""
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from shared.mcp_config import ConfigError, read_servers
+
+from .mcp_client import McpClient, ProtocolError, ToolResult
+
+CONFIG = Path(__file__).with_name("mcp.json")
+
+
+class Host:
+    """All the servers of an `mcp.json` as if they were one: the tools of all, and each call to the
+    server whose tool it is. Starts them when the `with` block begins, ends them when it ends."""
+
+    def __init__(self, config: Path = CONFIG) -> None:
+        """Read the configuration. Raises ConfigError when it names no servers."""
+        self._config = config
+        self._servers = read_servers(config)
+        self._clients: list[McpClient] = []
+        self._owners: dict[str, McpClient] = {}  # tool name: the client of its server
+        self._cleanup = ExitStack()
+
+    def __enter__(self) -> "Host":
+        with self._cleanup:  # a server that fails to start takes those before it down with it
+            for name, server in self._servers.items():
+                try:
+                    client = McpClient(server.command, server.args, server.env, cwd=server.folder)
+                except OSError as error:
+                    raise ConfigError.cannot_start(self._config, name, server, error) from error
+                self._clients.append(self._cleanup.enter_context(client))
+                client.initialize()
+            self._cleanup = self._cleanup.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cleanup.close()
+
+    def list_tools(self) -> list[dict[str, Any]]:
+        """The tools of all servers, in the order of the configuration.
+
+        Raises ConfigError when two servers have a tool of the same name.
+        """
+        tools = []
+        owners: dict[str, McpClient] = {}
+        for client in self._clients:
+            for tool in client.list_tools():
+                if tool["name"] in owners:
+                    raise ConfigError.same_tool_twice(self._config, tool["name"])
+                owners[tool["name"]] = client
+                tools.append(tool)
+        self._owners = owners
+        return tools
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        """Hand the call to the server that has this tool.
+
+        Raises ProtocolError when none has: a model can make a name up.
+        """
+        if name not in self._owners:
+            raise ProtocolError(-32602, f"no server has a tool named {name}")
+        return self._owners[name].call_tool(name, arguments)
+
+
+def main() -> int:
+    """Print, as JSON, the tools of every server, or the results of calls (name, arguments, …)."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=Path, default=CONFIG, help="another mcp.json")
+    parser.add_argument("call", nargs="*", help="NAME ARGUMENTS, the arguments as JSON")
+    options = parser.parse_args()
+    calls = list(zip(options.call[::2], options.call[1::2], strict=True))
+    try:
+        with Host(options.config) as host:
+            shown: list[Any] = host.list_tools()
+            if calls:
+                shown = [asdict(host.call_tool(name, json.loads(values))) for name, values in calls]
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(json.dumps(shown, ensure_ascii=False, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
