@@ -33,6 +33,18 @@ class ConfigError(Exception):
         )
 
     @classmethod
+    def no_handshake(cls, path: Path, name: str, error: Exception) -> ConfigError:
+        """A server started, and then ended or spoke another version of the protocol."""
+        return cls(
+            Text(
+                en='{path}: server "{name}" did not finish the handshake: {reason}. '
+                "What it wrote on stderr stands above; run its command by hand to see more.",
+                zh="{path}：server “{name}” 没有完成握手：{reason}。"
+                "它写到 stderr 的内容在上面；也可以手动运行它的命令来排查。",
+            )(path=path, name=name, reason=error)
+        )
+
+    @classmethod
     def same_tool_twice(cls, path: Path, tool: str) -> ConfigError:
         """Two servers offer a tool of the same name, and a call could not tell which is meant."""
         return cls(

@@ -201,11 +201,9 @@ def _become(request: dict[str, Any], fds: list[int]) -> NoReturn:
 def _open_streams() -> None:
     """Python's own three streams, made anew: those of the supervisor were made for other files."""
     encoding, errors = sys.stdout.encoding, sys.stdout.errors
-    sys.stdin = sys.__stdin__ = open(0, encoding=encoding, errors=errors, closefd=False)  # noqa: PTH123, SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding=encoding, errors=errors, closefd=False)  # noqa: PTH123, SIM115
-    sys.stderr = sys.__stderr__ = open(  # noqa: PTH123, SIM115
-        2, "w", buffering=1, encoding=encoding, errors="backslashreplace", closefd=False
-    )
+    sys.stdin = os.fdopen(0, "r", encoding=encoding, errors=errors, closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding=encoding, errors=errors, closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, encoding, "backslashreplace", closefd=False)
 
 
 def _run_python(argv: list[str]) -> int:

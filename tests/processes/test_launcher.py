@@ -57,7 +57,7 @@ def test_a_script_runs_as_python_runs_it(launcher: Launcher, tmp_path: Path) -> 
     path = script(
         tmp_path,
         "import os, sys, neighbour\n"
-        "print(__name__, sys.argv[1:], os.getcwd(), os.environ['GIVEN'])\n"
+        "print(__name__, sys.argv[1:], os.getcwd(), os.environ['GIVEN'], flush=True)\n"
         "sys.stdout.buffer.write(neighbour.WORD.encode())\n",
     )
     ran = Ran(launcher, sys.executable, path.name, "a b", cwd=tmp_path, env={"GIVEN": "x"})
