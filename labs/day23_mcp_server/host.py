@@ -18,7 +18,7 @@ from typing import Any
 
 from shared.mcp_config import ConfigError, read_servers
 
-from .mcp_client import McpClient, ProtocolError, ToolResult
+from .mcp_client import McpClient, McpError, ProtocolError, ToolResult
 
 CONFIG = Path(__file__).with_name("mcp.json")
 
@@ -43,7 +43,10 @@ class Host:
                 except OSError as error:
                     raise ConfigError.cannot_start(self._config, name, server, error) from error
                 self._clients.append(self._cleanup.enter_context(client))
-                client.initialize()
+                try:
+                    client.initialize()
+                except McpError as error:
+                    raise ConfigError.no_handshake(self._config, name, error) from error
             self._cleanup = self._cleanup.pop_all()
         return self
 
