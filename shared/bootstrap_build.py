@@ -203,9 +203,10 @@ class Uv:
 
     def make_venv(self) -> None:
         """Step 1. Raises ToolFailed."""
-        # The folder exists already, with what it says of itself; uv is to leave that there.
-        command = ["uv", "venv", "--allow-existing", "--python", self.tools.base_python, ".venv"]
-        self.tools.run(self.name, command)
+        # The folder exists already, with what it says of itself; uv is to leave that there. With
+        # --seed there is a pip in it, as everybody expects.
+        command = ["uv", "venv", "--allow-existing", "--seed", "--python", self.tools.base_python]
+        self.tools.run(self.name, [*command, ".venv"])
 
     def install(self, *what: str) -> None:
         """Install what constraints.txt pins. Raises ToolFailed."""

@@ -99,6 +99,10 @@ def test_other_versions_are_no_substitute(checkout: Path, line: str) -> None:
     assert not has_packages(checkout)
 
 
+def test_a_bare_copy_has_no_bounds_to_keep(tmp_path: Path) -> None:
+    assert has_packages(tmp_path)
+
+
 def test_a_missing_package_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "MODULES", (*bootstrap.MODULES, "no_such_module"))
     assert not has_packages()
