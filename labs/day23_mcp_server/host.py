@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from shared.console import use_unicode_output
 from shared.mcp_config import ConfigError, read_servers
 
 from .mcp_client import McpClient, McpError, ProtocolError, ToolResult
@@ -40,11 +41,10 @@ class Host:
             for name, server in self._servers.items():
                 try:
                     client = McpClient(server.command, server.args, server.env, cwd=server.folder)
+                    self._clients.append(self._cleanup.enter_context(client))
+                    client.initialize()
                 except OSError as error:
                     raise ConfigError.cannot_start(self._config, name, server, error) from error
-                self._clients.append(self._cleanup.enter_context(client))
-                try:
-                    client.initialize()
                 except McpError as error:
                     raise ConfigError.no_handshake(self._config, name, error) from error
             self._cleanup = self._cleanup.pop_all()
@@ -86,6 +86,7 @@ class Host:
 
 def main() -> int:
     """Print, as JSON, the tools of every server, or the results of calls (name, arguments, …)."""
+    use_unicode_output()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, default=CONFIG, help="another mcp.json")
     parser.add_argument("call", nargs="*", help="NAME ARGUMENTS, the arguments as JSON")

@@ -629,7 +629,7 @@ EDITS = {
     ),
     "no-handshake": (
         "host.py",
-        "                client.initialize()\n",
+        "                    client.initialize()\n",
         "",
         "wire.no-handshake",
         "fail",
