@@ -1,1 +1,1 @@
-"""The complete days: the one source that `labs/` is generated from."""
+"""The days of the course, one package a day."""
