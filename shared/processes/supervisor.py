@@ -171,6 +171,8 @@ class Supervisor:
                 child = self._children[pid] = Child(pid, self, limits, warm)
                 if pid in self._early_ends:
                     self._end(self._early_ends.pop(pid))
+                elif self._gone:
+                    child.ended.set()  # nobody is left to say how
         return child
 
     def kill(self, pid: int) -> None:
