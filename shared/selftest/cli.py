@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import os
@@ -17,6 +18,9 @@ from shared.i18n import LANGUAGES, Language, Text, choose_language
 from shared.processes import Launcher
 
 OK, RED, USAGE, FAULT = 0, 1, 2, 3
+
+# The learner's other commands: `selftest.py NAME …` runs `main(argv) -> exit code` of the module.
+COMMANDS: dict[str, str] = {}
 
 USAGE_HINT = Text(
     en="`python selftest.py --help` lists what there is.",
@@ -33,6 +37,10 @@ NO_ROOM = Text(
 NOT_WRITTEN = Text(
     en="{path} cannot be written: {reason}. Give a path in a folder that you may write to.",
     zh="{path} 无法写入：{reason}。请换一个可写的文件夹。",
+)
+NOT_KEPT = Text(
+    en="(The messages of this run could not be kept: {reason}. The verdicts stand.)",
+    zh="（这次运行的报文没能保存：{reason}。检查结果不受影响。）",
 )
 BAD_USAGE = Text(en="{reason}.", zh="用法不对：{reason}。")
 
@@ -110,6 +118,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _main(argv: list[str]) -> int:
+    if argv and argv[0] in COMMANDS:
+        command = importlib.import_module(COMMANDS[argv[0]])
+        return int(command.main(argv[1:]))
     try:
         language = _language(argv)
     except ValueError as error:
@@ -127,6 +138,7 @@ def _judge(options: argparse.Namespace, language: Language, seed: int, launcher:
 
     from .discover import UsageError, choose_items, find_target
     from .junit import write_junit
+    from .record import record_path, write_record
     from .report import print_report
     from .runner import internal_fault, run_checks
 
@@ -155,6 +167,10 @@ def _judge(options: argparse.Namespace, language: Language, seed: int, launcher:
 
     console = Console(width=None if sys.stdout.isatty() else 100)
     print_report(result, target.checks, target.shown_as, console, language, verbose=options.verbose)
+    try:
+        write_record(result, target.shown_as, record_path(result.day))
+    except OSError as error:
+        _complain(NOT_KEPT(reason=error.strerror or error), language)
     try:
         if options.json:
             written = options.json

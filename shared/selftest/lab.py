@@ -64,6 +64,7 @@ class Lab:
     def __init__(self, launcher: Launcher, stage: Stage, shop: Shop, draw: str) -> None:
         """`draw` names what is drawn here: the same name, the same draws."""
         self.transcript = Transcript()
+        self.transcripts = [self.transcript]  # and those of its parts
         self.shop = shop
         self.draw = random.Random(draw)
         self._drawn_as = draw
@@ -85,6 +86,7 @@ class Lab:
             Lab(self._launcher, self._stage, self.shop, f"{self._drawn_as}/{number}")
             for number, _ in enumerate(parts)
         ]
+        self.transcripts += [lab.transcript for lab in labs]
         with ThreadPoolExecutor(len(parts)) as pool:
             futures = [pool.submit(part, lab) for part, lab in zip(parts, labs, strict=True)]
         for future in futures:

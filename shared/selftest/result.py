@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shared.i18n import Text, same
-from shared.wire.transcript import Event
+from shared.wire.transcript import Event, Transcript
 
 Status = Literal["pass", "fail", "error", "timeout", "limit", "not_run", "grader_fault"]
 STATUSES: tuple[Status, ...] = (
@@ -54,6 +54,7 @@ class ItemResult:
     evidence: list[Evidence] = field(default_factory=list)
     duration_ms: int = 0
     detail: str = ""  # a traceback, for --verbose
+    transcripts: list[Transcript] = field(default_factory=list)  # one for each part of the check
 
     @property
     def points(self) -> float:

@@ -102,6 +102,7 @@ def judge_item(run: Run, item: Item) -> ItemResult:
         )
         fault.detail = traceback.format_exc()
         _apply(run, result, fault)
+    result.transcripts = [transcript for transcript in lab.transcripts if len(transcript)]
     result.duration_ms = round((time.monotonic() - began) * 1000)
     return result
 
