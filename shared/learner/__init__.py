@@ -1,0 +1,1 @@
+"""What a learner uses between runs: hints, quiz, progress, watch, reset, doctor."""
