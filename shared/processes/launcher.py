@@ -56,6 +56,10 @@ class Program:
     imports: Imports = "server"
 
 
+class Cancelled(Exception):
+    """A program was to be started after its run had been cancelled (`Launcher.cancel`)."""
+
+
 class Launcher:
     """All the processes of one run. A context manager: leaving it ends everything.
 
@@ -69,6 +73,7 @@ class Launcher:
         self._children: set[Child] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._cancelled = threading.Event()
         self._starters: dict[str, Supervisor | PlainStarter] = {}
         if not (hasattr(os, "fork") and hasattr(socket, "send_fds")):
             self.cold = True
@@ -92,8 +97,10 @@ class Launcher:
     ) -> Child:
         """Start a program with these file descriptors as stdin, stdout and stderr.
 
-        A command that does not exist shows as exit code 127. Raises SupervisorDied.
+        A command that does not exist shows as exit code 127. Raises SupervisorDied, Cancelled.
         """
+        if self._cancelled.is_set():
+            raise Cancelled
         limits = limits or Limits()
         env = {**self._env, **program.env}
         argv = list(program.argv)
@@ -111,6 +118,9 @@ class Launcher:
         child = self._start(starter, argv, warm, program, env, streams, limits)
         with self._lock:
             self._children.add(child)
+        if self._cancelled.is_set():  # since the first look: nobody else has seen this child
+            child.kill()
+            raise Cancelled
         return child
 
     def _start(
@@ -135,6 +145,19 @@ class Launcher:
                 if "fallback" not in self._starters:
                     self._starters["fallback"] = Supervisor("fallback", (), self._env)
             return start(self._starters["fallback"])
+
+    def cancel(self) -> None:
+        """End every child at once, and start no more until `resume`. What the runs that they belong
+        to then say means nothing."""
+        self._cancelled.set()
+        with self._lock:
+            running = list(self._children)
+        for child in running:
+            child.kill()
+
+    def resume(self) -> None:
+        """Start programs again. Call it when the threads of the cancelled runs have ended."""
+        self._cancelled.clear()
 
     def close(self) -> None:
         """End every child and the processes that they were started from."""

@@ -33,6 +33,7 @@ from shared.wire.transcript import Event, Transcript
 
 from .crash import explain
 from .result import Evidence
+from .silence import explain_silence
 from .stage import FILES, Files, Stage
 from .stop import ItemStopped
 
@@ -65,6 +66,7 @@ class Lab:
         """`draw` names what is drawn here: the same name, the same draws."""
         self.transcript = Transcript()
         self.transcripts = [self.transcript]  # and those of its parts
+        self.uses: set[str] = set()  # the learner's files that were started, parts included
         self.shop = shop
         self.draw = random.Random(draw)
         self._drawn_as = draw
@@ -87,6 +89,8 @@ class Lab:
             for number, _ in enumerate(parts)
         ]
         self.transcripts += [lab.transcript for lab in labs]
+        for lab in labs:
+            lab.uses = self.uses
         with ThreadPoolExecutor(len(parts)) as pool:
             futures = [pool.submit(part, lab) for part, lab in zip(parts, labs, strict=True)]
         for future in futures:
@@ -104,6 +108,11 @@ class Lab:
             servers = read_servers(config)
         except ConfigError as error:
             raise self._config_stop(error) from error
+        finally:
+            self._note_use(files, "mcp.json")
+        for server in servers.values():
+            for word in server.args:  # `mcp_server.py`, or `labs.day23_mcp_server.mcp_server`
+                self._note_use(files, Path(word).name, f"{word.rpartition('.')[2]}.py")
         return {name: self._program(server) for name, server in servers.items()}
 
     def peer(self, module: str, *arguments: str) -> Program:
@@ -187,6 +196,7 @@ class Lab:
         servers: dict[str, Program] | None,
         model: Reply | None,
     ) -> AgentRun:
+        self._note_use(files, f"{module}.py")
         if servers is None:
             servers = self.programs()
         with contextlib.ExitStack() as stack:
@@ -212,7 +222,13 @@ class Lab:
                 env,
                 imports="agent",
             )
-            run = self._to_its_end(program, give_up=self._waits_behind_a_stray_line)
+            try:
+                run = self._to_its_end(program, give_up=self._waits_behind_a_stray_line)
+            except ItemStopped as stop:
+                if stop.code != "process.timeout":
+                    raise
+                relay.close()  # ends the servers' stdin, and so brings out what a buffer held back
+                raise self._explain_waiting(relay.sessions) or stop from stop
             relay.close()
             run.servers = relay.sessions
             for fault in [*relay.faults, *(chat.faults if model is not None else [])]:
@@ -273,6 +289,7 @@ class Lab:
         Stops the check when a call raises or returns what is no JSON.
         """
         module, _, function = target.partition(":")
+        self._note_use("learner", f"{module}.py")
         request = {
             "module": f"labs.{self._stage.lab}.{module}",
             "function": function,
@@ -305,6 +322,10 @@ class Lab:
         return results
 
     # -- inside -----------------------------------------------------------------------------------
+
+    def _note_use(self, files: Files, *names: str) -> None:
+        if files == "learner":
+            self.uses.update(names)
 
     def _program(self, server: ServerEntry) -> Program:
         return Program(
@@ -367,6 +388,17 @@ class Lab:
             )
         return AgentRun(code, program.argv[2], stdout.text, stderr.output.text, child)
 
+    def _explain_waiting(self, servers: list[ServerProcess]) -> ItemStopped | None:
+        """What a program that never came to its end was waiting for, when it was for a server."""
+        for server in servers:
+            if server.child.limit:
+                return _limit_stop(server.child)
+            if server.ended_by_itself and server.program.cwd == self._own_folder:
+                self._raise_crash(server.stderr.text)
+            if stop := explain_silence(self.transcript, server, SECONDS):
+                return stop.with_detail(server.stderr.text)
+        return None
+
     def _ended_early(self, server: ServerProcess) -> ItemStopped:
         if server.child.code == 127 and not server.child.warm:
             program = server.program
@@ -398,12 +430,10 @@ class Lab:
             return _stray_stop(strays)
         if silence.ended:
             return self._ended_early(process)
-        return ItemStopped(
-            "timeout",
-            "wire.no-answer",
-            method=silence.method,
-            seconds=int(silence.seconds),
-        ).with_detail(process.stderr.text)
+        stop = explain_silence(self.transcript, process, silence.seconds) or ItemStopped(
+            "timeout", "wire.no-answer", method=silence.method, seconds=int(silence.seconds)
+        )
+        return stop.with_detail(process.stderr.text)
 
     def _raise_crash(self, stderr: str) -> None:
         """Stop the check when this stderr shows that learner code raised."""

@@ -55,6 +55,7 @@ class ItemResult:
     duration_ms: int = 0
     detail: str = ""  # a traceback, for --verbose
     transcripts: list[Transcript] = field(default_factory=list)  # one for each part of the check
+    uses: frozenset[str] = frozenset()  # the learner's files that it started, by name
 
     @property
     def points(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,13 @@ def run_checks(
     seed: int,
     launcher: Launcher,
     only: frozenset[int] = frozenset(),
+    kept: Mapping[int, ItemResult] | None = None,
+    on_verdict: Callable[[ItemResult], None] = lambda _: None,
 ) -> Result:
     """Judge the lab in `source`; `only` names the items to judge (with what these need), none all.
+
+    `kept` are verdicts of an earlier run that still hold, by item: they are taken as they are.
+    `on_verdict` is told of each item as soon as it has been judged, from several threads.
 
     The result has all items of the lab in any case. Raises OSError when there is no room to work.
     """
@@ -55,7 +61,7 @@ def run_checks(
         shop = draw_shop(seed)
         shop.save(Path(folder, "shop.json"))
         run = Run(checks, launcher, stage, shop, seed)
-        items = _run_items(run, _with_needs(checks, only))
+        items = _run_items(run, _with_needs(checks, only), kept or {}, on_verdict)
     duration = round((time.monotonic() - began) * 1000)
     return Result(checks.day, stage.lab, seed, items, duration)
 
@@ -68,10 +74,22 @@ def _with_needs(checks: Checks, only: frozenset[int]) -> set[int]:
     return wanted
 
 
-def _run_items(run: Run, wanted: set[int]) -> list[ItemResult]:
+def _run_items(
+    run: Run,
+    wanted: set[int],
+    kept: Mapping[int, ItemResult],
+    on_verdict: Callable[[ItemResult], None],
+) -> list[ItemResult]:
     futures: dict[int, Future[ItemResult]] = {}
 
     def judge(item: Item) -> ItemResult:
+        if item.id in kept:
+            return kept[item.id]
+        verdict = judge_now(item)
+        on_verdict(verdict)
+        return verdict
+
+    def judge_now(item: Item) -> ItemResult:
         if item.id not in wanted:
             return _not_run(run, item, "item.not-selected")
         waits_for = [need for need in item.needs if futures[need].result().status != "pass"]
@@ -103,6 +121,7 @@ def judge_item(run: Run, item: Item) -> ItemResult:
         fault.detail = traceback.format_exc()
         _apply(run, result, fault)
     result.transcripts = [transcript for transcript in lab.transcripts if len(transcript)]
+    result.uses = frozenset(lab.uses)
     result.duration_ms = round((time.monotonic() - began) * 1000)
     return result
 
