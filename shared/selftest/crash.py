@@ -74,6 +74,8 @@ def _diagnose(
             )
         return ItemStopped("error", "code.missing-module", **where, folder=shown_as)
     error = f"{kind}: {text}" if text else kind
+    if kind in ("UnicodeEncodeError", "UnicodeDecodeError"):
+        return ItemStopped("error", "code.legacy-encoding", file=file, line=line, error=error)
     return ItemStopped("error", "code.raised", file=file, line=line, error=error)
 
 

@@ -114,6 +114,30 @@ CATALOGUE: dict[str, Diagnosis] = {
             zh="检查是不是漏了 flush、写成了死循环，或者有别的代码在读 stdin。",
         ),
     ),
+    "wire.no-flush": Diagnosis(
+        Text(
+            en="The answer to `{method}` left the server only after its stdin had ended.",
+            zh="server 对 `{method}` 的回复，直到 stdin 结束之后才出来。",
+        ),
+        Text(
+            en="It stood in a buffer all the while: flush after each message, "
+            "with print(…, flush=True) or sys.stdout.flush().",
+            zh="它一直待在缓冲区里：每写一条消息都要 flush，"
+            "用 print(…, flush=True) 或 sys.stdout.flush()。",
+        ),
+    ),
+    "wire.waits-for-the-dead": Diagnosis(
+        Text(
+            en="The server had ended (exit code {code}), and its client waited on "
+            "for an answer to `{method}`.",
+            zh="server 已经退出（退出码 {code}），client 还在等它对 `{method}` 的回复。",
+        ),
+        Text(
+            en="The end of the server's stdout (an empty read) means that nothing will come "
+            "any more: leave the loop and raise.",
+            zh="server 的 stdout 到头（读到空）就表示什么都不会再来：跳出循环，抛出异常。",
+        ),
+    ),
     "wire.error-answer": Diagnosis(
         Text(
             en="The server refused `{method}`: {error}",
@@ -212,6 +236,18 @@ CATALOGUE: dict[str, Diagnosis] = {
         Text(
             en="Since SDK 2 it is `from mcp.server import MCPServer` (once FastMCP).",
             zh="从 SDK 2 起应写作 `from mcp.server import MCPServer`（以前叫 FastMCP）。",
+        ),
+    ),
+    "code.legacy-encoding": Diagnosis(
+        Text(
+            en="{file}, line {line} raised {error}: this stream is in the encoding of the system.",
+            zh="{file} 第 {line} 行抛出了 {error}：这个流用的是系统自己的编码。",
+        ),
+        Text(
+            en="MCP is UTF-8 in every locale: read and write bytes, or call "
+            'sys.stdout.reconfigure(encoding="utf-8"); the same for stdin.',
+            zh="MCP 一律用 UTF-8，与系统区域无关：直接读写字节，或者调用 "
+            'sys.stdout.reconfigure(encoding="utf-8")，stdin 也一样。',
         ),
     ),
     "code.raised": Diagnosis(

@@ -125,10 +125,10 @@ class ServerProcess:
         with self._stdin_lock:
             if self._stdin is None:
                 return
+            self._sent.end()  # before it is: what the server says on seeing it is recorded after
+            self._input_ended = time.monotonic()
             os.close(self._stdin)
             self._stdin = None
-        self._sent.end()
-        self._input_ended = time.monotonic()
 
     def stop(self, seconds: float = STOP_SECONDS) -> int | None:
         """End its input and wait for its end, at most `seconds`; then it is killed.
