@@ -176,4 +176,4 @@ def test_a_server_that_dies_in_mid_call() -> None:
                 client.call_tool("query_order", {"order_id": "SO20260901"})
             with pytest.raises(ServerExited, match="exit code 3"):
                 client.list_tools()
-        assert time.monotonic() - called < 0.5
+        assert time.monotonic() - called < 1
