@@ -88,15 +88,15 @@ def print_report(
         title = Styled(item.title.get(language), style="dim" if item.status == "not_run" else "")
         table.add_row(Styled(mark, style), str(item.id), title, Styled(word.get(language), style))
         if item.status != "pass":
-            table.add_row("", "", _message(item, language), "")
+            table.add_row("", "", message_of(item, language), "")
         for evidence in item.evidence:
-            table.add_row("", "", _evidence(evidence, language, verbose), "")
+            table.add_row("", "", evidence_line(evidence, language, verbose), "")
         if verbose and item.detail:
             table.add_row("", "", Styled(_visible(item.detail.rstrip()), style="dim"), "")
     console.print(table)
     console.print()
     style = "green" if all(item.status == "pass" for item in judged) else "bold"
-    console.print(Styled(_closing(judged, language), style=style))
+    console.print(Styled(closing(judged, language), style=style))
     console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
 
 
@@ -105,7 +105,13 @@ def _visible(text: str) -> str:
     return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _message(item: ItemResult, language: Language) -> Styled:
+def plain_message(item: ItemResult, language: Language) -> str:
+    """The cause of a verdict and the next step, a line each, without colours."""
+    return message_of(item, language).plain
+
+
+def message_of(item: ItemResult, language: Language) -> Styled:
+    """The cause of a verdict and the next step, a line each."""
     message = Styled(
         _visible(item.cause.get(language)), style="dim" if item.status == "not_run" else ""
     )
@@ -115,7 +121,8 @@ def _message(item: ItemResult, language: Language) -> Styled:
     return message
 
 
-def _evidence(evidence: Evidence, language: Language, verbose: bool) -> Styled:
+def evidence_line(evidence: Evidence, language: Language, verbose: bool) -> Styled:
+    """What a verdict rests on, as one line."""
     shown = Styled(f"· {evidence.note.get(language)}: ", style="dim")
     shown.append(_visible(_shown(evidence, language, verbose)), style="not dim")
     return shown
@@ -131,7 +138,8 @@ def _shown(evidence: Evidence, language: Language, verbose: bool) -> str:
     return f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
 
 
-def _closing(items: list[ItemResult], language: Language) -> str:
+def closing(items: list[ItemResult], language: Language) -> str:
+    """How many items pass, and what is next."""
     total = len(items)
     passed = sum(item.status == "pass" for item in items)
     if passed == total:
