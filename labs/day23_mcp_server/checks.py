@@ -302,7 +302,9 @@ def _show_hollow(lab: Lab, server: Asked, tool: dict[str, Any], made: Any) -> li
     needs=(2, 3),
 )
 def whole_chain(lab: Lab) -> None:
-    lab.hold_all(_question_is_answered, _blocks_become_text, _failure_is_marked)
+    lab.hold_all(
+        _question_is_answered, _blocks_become_text, _failure_is_marked, _every_call_is_answered
+    )
 
 
 def _question_is_answered(lab: Lab) -> None:
@@ -390,6 +392,29 @@ def _failure_is_marked(lab: Lab) -> None:
             lab.fail(
                 "client.is-error-lost", [Evidence(ANSWERED, answer)], got=result.get("is_error")
             )
+
+
+def _every_call_is_answered(lab: Lab) -> None:
+    """A model may want several calls at once: each result goes back under the id of its call."""
+    numbers = lab.draw.sample(sorted(lab.shop.orders), 2)
+    run = lab.agent(QUESTION.format(" 和 ".join(numbers)))
+    lab.expect_success(run)
+    reply = _first_reply(lab)
+    asked = lab.transcript.model_requests()[-1:]
+    told = {
+        message.call_id: message.text for request in asked for message in tool_messages(request)
+    }
+    answers = {
+        arguments_of(sent).get("order_id"): lab.answer_to(sent)
+        for sent in lab.transcript.requests("tools/call")
+    }
+    for call in tool_calls(reply):
+        answer = answers.get(json.loads(call["function"]["arguments"]).get("order_id"))
+        if answer is None:
+            lab.fail("client.nothing-sent", [Evidence(TOLD, reply)])
+        if text_of(answer.message) not in told.get(call["id"], ""):
+            shown = [Evidence(ANSWERED, answer), *(Evidence(ASKED, request) for request in asked)]
+            lab.fail("agent.wrong-call-id", shown, expected=call["id"])
 
 
 # -- item 5, exercise 4: failures in the agent ----------------------------------------------------

@@ -30,11 +30,11 @@ def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
     if start < 0 and not syntax:
         return None
     trace = stderr[start:] if start >= 0 else stderr
-    own = [
-        (Path(frame["file"]), int(frame["line"]))
+    frames = [
+        (folder / frame["file"], int(frame["line"]))  # a program may be named relative to it
         for frame in FRAME.finditer(trace)
-        if Path(frame["file"]).is_relative_to(folder)
     ]
+    own = [(path, line) for path, line in frames if path.is_relative_to(folder) and path.is_file()]
     path, line = own[-1] if own else (folder, 0)
     file = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
     stop = _diagnose(*_last_line(trace), folder, path, line, file, shown_as)
@@ -74,7 +74,7 @@ def _diagnose(
             )
         return ItemStopped("error", "code.missing-module", **where, folder=shown_as)
     error = f"{kind}: {text}" if text else kind
-    if kind in ("UnicodeEncodeError", "UnicodeDecodeError"):
+    if kind in ("UnicodeEncodeError", "UnicodeDecodeError") and "utf-8" not in text:
         return ItemStopped("error", "code.legacy-encoding", file=file, line=line, error=error)
     return ItemStopped("error", "code.raised", file=file, line=line, error=error)
 

@@ -114,6 +114,28 @@ CATALOGUE: dict[str, Diagnosis] = {
             zh="检查是不是漏了 flush、写成了死循环，或者有别的代码在读 stdin。",
         ),
     ),
+    "wire.client-stray": Diagnosis(
+        Text(
+            en="Line {line} of what the client sent is no JSON-RPC message on a line of its own: "
+            "{quoted}",
+            zh="client 发出的第 {line} 行不是独占一行的 JSON-RPC 消息：{quoted}",
+        ),
+        Text(
+            en="One message is one line: json.dumps without indent, a newline, a flush.",
+            zh="一条消息就是一行：json.dumps 不带缩进，加一个换行，再 flush。",
+        ),
+    ),
+    "wire.nothing-sent": Diagnosis(
+        Text(
+            en="The server was started, and in {seconds} s not a byte from the client reached it.",
+            zh="server 已经启动，但 {seconds} 秒内没有从 client 收到任何字节。",
+        ),
+        Text(
+            en="Write and flush the request before you wait for its answer: what stays in the "
+            "client's buffer is never answered.",
+            zh="先把请求写出去并 flush，再等回复：留在 client 缓冲区里的东西不会有人回复。",
+        ),
+    ),
     "wire.no-flush": Diagnosis(
         Text(
             en="The answer to `{method}` left the server only after its stdin had ended.",
@@ -240,8 +262,8 @@ CATALOGUE: dict[str, Diagnosis] = {
     ),
     "code.legacy-encoding": Diagnosis(
         Text(
-            en="{file}, line {line} raised {error}: this stream is in the encoding of the system.",
-            zh="{file} 第 {line} 行抛出了 {error}：这个流用的是系统自己的编码。",
+            en="{file}, line {line} raised {error}: not every text fits into that encoding.",
+            zh="{file} 第 {line} 行抛出了 {error}：这种编码装不下所有文字。",
         ),
         Text(
             en="MCP is UTF-8 in every locale: read and write bytes, or call "

@@ -44,6 +44,7 @@ STRAY_SECONDS = 1.5  # of silence behind a line that is no message
 
 ANSWERED = Text(en="the server's answer", zh="server 的回复")
 STRAY = Text(en="on the server's stdout", zh="出现在 server 的 stdout 上")
+SENT = Text(en="sent by the client", zh="client 发出的")
 WHILE_RUNNING = Text(en="while {what} was running", zh="在 {what} 运行时")
 
 
@@ -567,7 +568,10 @@ def _stray_stop(strays: list[Event]) -> ItemStopped:
         code = "wire.pretty-printed"
     if first.fault == "no-newline" and not _is_message(first.raw):
         code = "wire.stray-line"  # a print without an end, not a message without one
-    evidence = [Evidence(STRAY, event) for event in strays[:3]]
+    if first.sender == "client":
+        code = "wire.client-stray"
+    where = STRAY if first.sender == "server" else SENT
+    evidence = [Evidence(where, event) for event in strays[:3]]
     return ItemStopped("fail", code, evidence, line=first.line, quoted=quote(first.raw))
 
 
