@@ -61,12 +61,13 @@ def run_checks(
         shop = draw_shop(seed)
         shop.save(Path(folder, "shop.json"))
         run = Run(checks, launcher, stage, shop, seed)
-        items = _run_items(run, _with_needs(checks, only), kept or {}, on_verdict)
+        items = _run_items(run, with_needs(checks, only), kept or {}, on_verdict)
     duration = round((time.monotonic() - began) * 1000)
     return Result(checks.day, stage.lab, seed, items, duration)
 
 
-def _with_needs(checks: Checks, only: frozenset[int]) -> set[int]:
+def with_needs(checks: Checks, only: frozenset[int]) -> set[int]:
+    """The items `only` (none: all) and those that they stand on."""
     wanted = set(only) or {item.id for item in checks.items}
     for item in reversed(checks.items):  # what is needed comes before what needs it
         if item.id in wanted:
