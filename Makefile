@@ -29,7 +29,7 @@ else
   FLAGS := $(if $(ASK),--ask="$$ASK")
 endif
 
-.PHONY: help env env-dev test check labs bench clean
+.PHONY: help env env-dev test check labs pictures bench clean
 
 help: ## show this list | 显示本列表
 	@case "$${LAB_LANG:-$${LC_ALL:-$${LC_MESSAGES:-$${LANG:-en}}}}" in zh*) zh=1;; *) zh=0;; esac; \
@@ -62,6 +62,9 @@ check: env-dev ## labs/ against solutions/, style and types | 检查 labs/ 与 s
 
 labs: env ## generate labs/ from solutions/ | 由 solutions/ 生成 labs/
 	@$(PY) -m shared.authoring.build $(ARGS)
+
+pictures: env ## draw docs/pictures/ from real runs | 由真实运行绘制 docs/pictures/
+	@$(PY) -m shared.authoring.pictures
 
 bench: env-dev ## measure how fast the self-test is | 测量自检的速度
 	@$(PY) -m tests.bench $(ARGS)

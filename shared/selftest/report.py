@@ -66,6 +66,7 @@ def print_report(
     language: Language,
     *,
     verbose: bool = False,
+    timed: bool = True,
 ) -> None:
     """Print all items, and for each that does not pass the cause, the next step, the evidence."""
     console.print(
@@ -97,7 +98,8 @@ def print_report(
     console.print()
     style = "green" if all(item.status == "pass" for item in judged) else "bold"
     console.print(Styled(closing(judged, language), style=style))
-    console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
+    if timed:
+        console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
 
 
 def _visible(text: str) -> str:
