@@ -1,0 +1,1 @@
+"""The record of a run drawn for people: in the terminal, as a page, as a Mermaid diagram."""
