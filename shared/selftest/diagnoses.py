@@ -110,8 +110,9 @@ CATALOGUE: dict[str, Diagnosis] = {
             zh="server 在 {seconds} 秒内没有回复 `{method}`。",
         ),
         Text(
-            en="Look for a missing flush, an endless loop, or code that reads stdin itself.",
-            zh="检查是不是漏了 flush、写成了死循环，或者有别的代码在读 stdin。",
+            en="Look for an endless loop, a branch that answers nothing, "
+            "or code that reads stdin itself.",
+            zh="检查是不是写成了死循环、有的分支什么都不回，或者有别的代码在读 stdin。",
         ),
     ),
     "wire.client-stray": Diagnosis(
