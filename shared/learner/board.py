@@ -95,12 +95,12 @@ def board_lines(
     foot = _rendered(width, "", *_closing(board, language))
     if keys:
         foot += _rendered(width, _keys(language, width))
-    items = _rendered(width, _items(board, language, cropped=False))
+    items = _rendered(width, _items(board, language))
     failure = _rendered(width, *_failure(board, language, evidence=True))
     if len(head + items + failure + foot) > height:
         failure = _rendered(width, *_failure(board, language, evidence=False))
     if len(head + items + failure + foot) > height:
-        items = _rendered(width, _items(board, language, cropped=True))
+        items = _rendered(width, _items(board, language, crop_to=width))
     room = max(0, height - len(head + items + foot))
     if len(failure) > room:
         more = _rendered(width, Styled(MORE(day=board.checks.day).get(language), "dim"))
@@ -118,11 +118,12 @@ def _rendered(width: int, *parts: RenderableType) -> list[str]:
     return file.getvalue().splitlines()
 
 
-def _items(board: Board, language: Language, *, cropped: bool) -> Table:
+def _items(board: Board, language: Language, crop_to: int | None = None) -> Table:
+    """A row for each item; `crop_to` is the width at which each has to fit into one line."""
     table = Table.grid(padding=(0, 1))
     table.add_column(width=1)
     table.add_column(justify="right")
-    table.add_column(ratio=1, no_wrap=cropped, overflow="ellipsis" if cropped else "fold")
+    table.add_column(ratio=1, overflow="fold")
     words = [RUNNING, NOT_STARTED, *WORDS.values()]
     widest = max(cell_len(word.get(language)) for word in words)  # so that nothing moves
     table.add_column(justify="right", no_wrap=True, min_width=widest)
@@ -133,6 +134,8 @@ def _items(board: Board, language: Language, *, cropped: bool) -> Table:
         held = board.verdicts.get(item.id)
         dim = held is None or held.status == "not_run"
         title = Styled(item.title.get(language), style="dim" if dim else "")
+        if crop_to is not None:
+            title.truncate(max(1, crop_to - widest - 6), overflow="ellipsis")
         table.add_row(Styled(mark, style), str(item.id), title, Styled(word, style))
     return table
 

@@ -13,6 +13,7 @@ from typing import Any
 from shared.authoring.regions import find_region
 from shared.i18n import Language, Text
 from shared.processes import Launcher
+from shared.processes.supervisor import ROOT
 from shared.selftest.cli import NOT_KEPT
 from shared.selftest.discover import Target, days
 from shared.selftest.record import record_path, write_record
@@ -25,6 +26,7 @@ from .events import BY_SIGNAL, Ended, Look, Resized, Signals, Suspended
 from .keys import Key, Keys
 from .rerun import Finished, Rerun, Verdict
 from .screen import LineScreen, LiveScreen, Screen
+from .state import note_run
 from .watching import FolderEvents, Snapshot, WatchedFolder, changed_files
 
 SETTLE_SECONDS = 0.2  # for a file that has gone: an editor that saves by rename brings it back
@@ -67,6 +69,10 @@ HELP = Text(
     "h：第一个未通过项的下一步提示。t：上一次运行的报文。a：全部重跑。"
     "n：下一个未完成练习的文件和行号。r：把当前练习恢复原样（会先询问并备份）。q 或 Ctrl-C：退出。",
 )
+NOT_OURS = Text(
+    en="Only labs/ can be reset; {folder} is yours to change.",
+    zh="只有 labs/ 可以重置；{folder} 请自行修改。",
+)
 UNKNOWN_KEY = Text(
     en="No such key: {key}. Press ? for help.", zh="没有这个按键：{key}。按 ? 查看帮助。"
 )
@@ -84,11 +90,11 @@ NO_ROOM = Text(
     zh="自检无法运行：{reason}。请腾出磁盘空间，或把 TMPDIR 设成别的文件夹；按 a 再试一次。",
 )
 
-# The other commands that keys lead to: `module.main(argv)`, loaded when they are asked for.
-MODULES = {
-    "h": ("hint", "shared.learner.hint"),
-    "t": ("trace", "shared.trace.command"),
-    "r": ("reset", "shared.learner.reset"),
+# The other commands that keys lead to: name, module and function, loaded when they are asked for.
+COMMANDS = {
+    "h": ("hint", "shared.learner.hint", "main"),
+    "t": ("trace", "shared.trace.command", "main"),
+    "r": ("reset", "shared.learner.restore", "main_reset"),
 }
 
 
@@ -213,7 +219,7 @@ class Session:
             self._say(self._next_exercise())
         elif key.name in "?？":
             self._say(HELP)
-        elif key.name in MODULES:
+        elif key.name in COMMANDS:
             if self._rerun is None:
                 return self._command(key.name)
             self._pending_key = key.name
@@ -332,6 +338,9 @@ class Session:
             write_record(result, self._target.shown_as, record_path(result.day))
         except OSError as error:
             self._say(NOT_KEPT(reason=error.strerror or error))
+        if self._is_own:
+            for notice in note_run(result):
+                self._say(notice)
         key, self._pending_key = self._pending_key, ""
         return self._command(key) if key else None
 
@@ -345,6 +354,12 @@ class Session:
         self._board.took_ms = result.duration_ms
 
     # -- what keys ask for ------------------------------------------------------------------------
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether it is the learner's own lab that is watched."""
+        own = ROOT / "labs" / days()[self._target.checks.day]
+        return self._folder.path == own.resolve()
 
     def _say(self, note: Text) -> None:
         self._board.notes = [note]
@@ -380,7 +395,7 @@ class Session:
 
         Returns an exit code when that was interrupted.
         """
-        name, module = MODULES[key]
+        name, module, function = COMMANDS[key]
         arguments = [str(self._target.checks.day), "--lang", self._language]
         failure = self._board.first_failure
         if key in "hr":
@@ -392,10 +407,13 @@ class Session:
             elif failure.exercise is None:
                 self._say(NO_EXERCISE(item=failure.id))
                 return None
+            elif not self._is_own:
+                self._say(NOT_OURS(folder=self._target.shown_as))
+                return None
             else:
                 arguments += ["--exercise", str(failure.exercise)]
         try:
-            main = importlib.import_module(module).main
+            main = getattr(importlib.import_module(module), function)
         except ModuleNotFoundError as error:
             if error.name is None or not module.startswith(error.name):
                 raise
