@@ -15,6 +15,7 @@ import pytest
 from solutions.day23_mcp_server.mcp_client import McpClient, ProtocolError, ServerExited
 
 from .conftest import ROOT, command
+from .native import native
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -95,10 +96,11 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = {
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull,
-        **{f"GIT_{who}_NAME": "小明" for who in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{who}_NAME": native("小明") for who in ("AUTHOR", "COMMITTER")},
         **{f"GIT_{who}_EMAIL": "ming@example.com" for who in ("AUTHOR", "COMMITTER")},
     }
-    for arguments in (["init", "-q"], ["add", "orders.txt"], ["commit", "-q", "-m", "第一笔订单"]):
+    message = native("第一笔订单")
+    for arguments in (["init", "-q"], ["add", "orders.txt"], ["commit", "-q", "-m", message]):
         subprocess.run(["git", *arguments], cwd=folder, env={**os.environ, **settings}, check=True)
     return folder
 

@@ -19,6 +19,7 @@ from solutions.day23_mcp_server.host import Host
 from solutions.day23_mcp_server.mcp_client import ProtocolError
 
 from .conftest import ROOT, SERVER, children, command
+from .native import native
 from .scripted import ECHO, write_server
 
 pytestmark = pytest.mark.timeout(60)
@@ -228,14 +229,14 @@ def test_a_server_that_cannot_be_used_takes_the_others_down(
 
 
 def test_the_entry_decides_folder_and_environment(tmp_path: Path) -> None:
-    folder = tmp_path / "我的 servers"
+    folder = tmp_path / native("我的 servers")
     folder.mkdir()
     body = "shake_hands()\nreceive()\nanswer(receive(), tools=[tool(os.environ['NAME'])])\n"
-    write_server(folder / "mine.py", body + "tell(receive(), os.getcwd())")
+    write_server(folder / "mine.py", body + "tell(receive(), ' '.join(sorted(os.listdir())))")
     entry = {"command": "python3", "args": ["-S", "mine.py"], "env": {"NAME": "mine"}}
     with Host(write_config(folder / "mcp.json", mine=entry)) as host:
         assert [tool["name"] for tool in host.list_tools()] == ["mine"]
-        assert Path(host.call_tool("mine", {}).text).samefile(folder)
+        assert host.call_tool("mine", {}).text == "mcp.json mine.py"
 
 
 # -- the host as a program ------------------------------------------------------------------------

@@ -101,8 +101,9 @@ def starter(tmp_path_factory: pytest.TempPathFactory, heard: Path) -> Json:
         (folder / "labs" / path).write_bytes(content)
     server = folder / "server.py"
     server.write_text(PRELUDE + LISTENER, encoding="utf-8")
+    (folder / "probe.py").write_text(PROBE, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, str(server), str(heard)],
+        [sys.executable, "probe.py", str(server), str(heard)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
         capture_output=True,

@@ -13,6 +13,7 @@ import pytest
 
 from shared.authoring.starters import starter_tree
 
+from ..day23.native import native
 from ..day23.scripted import write_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ def settings(**chosen: str) -> dict[str, str]:
 def run(*argv: str | Path, cwd: str | Path = ROOT, encoding: str = "utf-8", **env: str) -> Done:
     """Run Python with these arguments to its end, with no terminal and nothing to read."""
     done = subprocess.run(
-        [sys.executable, *map(str, argv)],
+        [sys.executable, *(native(str(argument)) for argument in argv)],
         cwd=cwd,
         env=settings(**env),
         stdin=subprocess.DEVNULL,
@@ -98,7 +99,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of the course in which a test may write; its path is not an easy one."""
-    root = tmp_path_factory.mktemp("checkout") / "我的 课程"
+    root = tmp_path_factory.mktemp("checkout") / native("我的 课程")
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("shared", "solutions"):
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
