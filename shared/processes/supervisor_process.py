@@ -62,6 +62,8 @@ class Supervisor:
 
     def __init__(self, control: socket.socket) -> None:
         self.control = control
+        self.pending = b""  # what has come of requests that are not whole yet
+        self.pending_fds: list[int] = []
         self.children: set[int] = set()
         self.wake_read, self.wake_write = os.pipe()
         for fd in (self.wake_read, self.wake_write):
@@ -79,27 +81,28 @@ class Supervisor:
                 if self.wake_read in ready:
                     os.read(self.wake_read, 4096)
                     self.reap()
-                if self.control in ready:
-                    request, fds = self.receive()
-                    if request is None:
-                        return
-                    self.handle(request, fds)
+                if self.control in ready and not self.receive():
+                    return
         except (BrokenPipeError, ConnectionResetError):
             return  # nobody is there to be told
         finally:
             self.end_all()
 
-    def receive(self) -> tuple[dict[str, Any] | None, list[int]]:
-        """One request and the file descriptors that came with it; None at the end."""
-        data = b""
-        fds: list[int] = []
-        while not data.endswith(b"\n"):
-            part, more, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 3)
-            if not part:
-                return None, fds
-            data += part
-            fds += more
-        return json.loads(data), fds
+    def receive(self) -> bool:
+        """Take what has come and handle the requests that are whole; False at the end.
+
+        Several may come at once, since not every request waits for an answer. The file descriptors
+        of a request come with its own bytes, never with those of another, and in its order.
+        """
+        data, fds, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 64)
+        self.pending_fds += fds
+        *lines, self.pending = (self.pending + data).split(b"\n")
+        for line in lines:
+            request = json.loads(line)
+            count = 3 if "argv" in request else 0
+            mine, self.pending_fds = self.pending_fds[:count], self.pending_fds[count:]
+            self.handle(request, mine)
+        return bool(data)
 
     def handle(self, request: dict[str, Any], fds: list[int]) -> None:
         """Start a child (`argv`) or end one (`kill`)."""

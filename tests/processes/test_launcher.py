@@ -231,6 +231,25 @@ def test_a_supervisor_that_dies_is_noticed(tmp_path: Path) -> None:
         os.close(ran._read)
 
 
+def test_requests_that_arrive_together_are_told_apart(tmp_path: Path) -> None:
+    script(tmp_path, "import time; time.sleep(60)")
+    with Launcher(cold=True) as launcher:
+        sleepers = [Ran(launcher, sys.executable, "program.py", cwd=tmp_path) for _ in range(3)]
+        (supervisor,) = (
+            process
+            for process in psutil.Process().children()
+            if "shared.processes.supervisor_process" in process.cmdline()
+        )
+        supervisor.suspend()
+        for ran in sleepers:  # none of these requests waits for an answer
+            ran.child.supervisor.kill(ran.child.pid)
+        supervisor.resume()
+        assert [ran.child.wait(10) for ran in sleepers] == [-signal.SIGKILL] * 3
+        assert Ran(launcher, sys.executable, "-c", "print(1)").output == "1\n"
+        for ran in sleepers:
+            os.close(ran._read)
+
+
 def test_closing_leaves_nothing_behind(tmp_path: Path) -> None:
     before = set(psutil.Process().children(recursive=True))
     script(tmp_path, "import time; time.sleep(60)")
