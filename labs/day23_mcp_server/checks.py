@@ -60,6 +60,7 @@ def handshake(lab: Lab) -> None:
     for channel in channels:
         lab.expect_clean_stdout(channel)
         _expect_initialize_first(lab, channel)
+        _expect_no_refusal(lab, channel)
     lab.expect_success(run)
     for channel in channels:
         _expect_handshake(lab, channel)
@@ -78,14 +79,23 @@ def _expect_initialize_first(lab: Lab, channel: str) -> None:
             lab.fail("wire.no-handshake", [Evidence(FIRST, first)], first=first.method)
 
 
+def _expect_no_refusal(lab: Lab, channel: str) -> None:
+    """Nothing in a handshake and a list of tools gives a server a reason to refuse."""
+    for request in _sent(lab, channel):
+        answer = lab.answer_to(request) if request.is_request else None
+        if answer is not None and "error" in answer.message:
+            shown = [Evidence(SENT, request), Evidence(ANSWERED, answer)]
+            error = answer.message["error"]["message"]
+            lab.fail("wire.error-answer", shown, method=request.method, error=error)
+
+
 def _expect_handshake(lab: Lab, channel: str) -> None:
     sent = _sent(lab, channel)
     if not sent:
         lab.fail("wire.no-handshake", first="—")
     answer = lab.answer_to(sent[0])
-    if answer is None or "result" not in answer.message:
-        error = answer.message.get("error") if answer else "—"
-        lab.fail("wire.error-answer", method="initialize", error=error)
+    if answer is None:
+        lab.fail("wire.error-answer", method="initialize", error="—")
     second = sent[1] if len(sent) > 1 else None
     if (
         second is None

@@ -65,7 +65,7 @@ def _diagnose(
         )
     missing = found or MISSING_MODULE.search(text)
     if missing:
-        name = missing["module"]
+        name = f"{missing['module']}.{found['name']}" if found else missing["module"]
         where = {"file": file, "line": line, "name": name}
         if name.startswith("mcp."):
             found_version = metadata.version("mcp")

@@ -396,6 +396,10 @@ class Lab:
                 return _limit_stop(server.child)
             if server.ended_by_itself and server.program.cwd == self._own_folder:
                 self._raise_crash(server.stderr.text)
+        strays = [event for event in self.transcript if event.kind == "stray"]
+        if strays:  # a line without an end shows at the end only
+            return _stray_stop(strays)
+        for server in servers:
             if stop := explain_silence(self.transcript, server, SECONDS):
                 return stop.with_detail(server.stderr.text)
         return None

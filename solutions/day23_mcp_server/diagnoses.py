@@ -402,8 +402,8 @@ DIAGNOSES: dict[str, Diagnosis] = {
             zh="模型给出了回答，程序却没有打印出来。",
         ),
         Text(
-            en="run_agent returns the content of the model's last message.",
-            zh="run_agent 要返回模型最后一条消息的 content。",
+            en="Give every message to say(), the model's last one too: it shows them.",
+            zh="每条消息都要交给 say()，模型的最后一条也一样：是它负责显示。",
         ),
     ),
     # exercise 5: the decision
