@@ -235,11 +235,7 @@ def test_requests_that_arrive_together_are_told_apart(tmp_path: Path) -> None:
     script(tmp_path, "import time; time.sleep(60)")
     with Launcher(cold=True) as launcher:
         sleepers = [Ran(launcher, sys.executable, "program.py", cwd=tmp_path) for _ in range(3)]
-        (supervisor,) = (
-            process
-            for process in psutil.Process().children()
-            if "shared.processes.supervisor_process" in process.cmdline()
-        )
+        supervisor = psutil.Process(psutil.Process(sleepers[0].child.pid).ppid())
         supervisor.suspend()
         for ran in sleepers:  # none of these requests waits for an answer
             ran.child.supervisor.kill(ran.child.pid)
