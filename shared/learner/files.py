@@ -107,9 +107,11 @@ def mode_of(root: Path, path: str) -> int | None:
         return None
 
 
-def write_file(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file whole or not at all, and onto the disk. Raises OSError."""
-    draft = _draft(path, content, mode)
+def write_file(
+    path: Path, content: bytes, mode: int | None = None, *, durable: bool = True
+) -> None:
+    """Write a file whole or not at all; a `durable` one is on the disk then. Raises OSError."""
+    draft = _draft(path, content, mode, durable=durable)
     try:
         draft.replace(path)
     except BaseException:
@@ -151,7 +153,7 @@ def write_changes(root: Path, changes: Sequence[Change]) -> None:
             draft.unlink(missing_ok=True)
 
 
-def _draft(path: Path, content: bytes, mode: int | None) -> Path:
+def _draft(path: Path, content: bytes, mode: int | None, *, durable: bool = True) -> Path:
     """The content in a new file beside `path`, which can take its place in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
@@ -159,7 +161,8 @@ def _draft(path: Path, content: bytes, mode: int | None) -> Path:
         with draft.open("xb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # some file systems find out only now that they are full
+            if durable:
+                os.fsync(file.fileno())  # some file systems find out only now that they are full
         if mode is not None:
             draft.chmod(mode)
     except BaseException:

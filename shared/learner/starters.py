@@ -123,9 +123,10 @@ def survey(root: Path = ROOT) -> Survey:
             del now.seen[path]
     now.changes.sort(key=lambda change: change.path)
     if ours:
-        notices += _keep_texts(root, starters)
-        if now.seen != seen:
-            notices += _remember(root, now.seen)
+        failed = _keep_texts(root, starters)
+        if not failed and now.seen != seen:
+            failed = _remember(root, now.seen)
+        now.notices = failed or notices
     return now
 
 
@@ -245,6 +246,8 @@ def _read_seen(root: Path) -> tuple[dict[str, Based], list[Text], bool]:
     """What is remembered, what to say of it, and whether it is ours to write."""
     kept, notice = recall(root / SEEN)
     notices = [] if notice is None else [notice]
+    if notice is not None and (root / SEEN).exists():
+        return {}, notices, False  # it may not be read, and writing would lose what it holds
     schema = kept.get("schema", SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
         return {}, notices, False  # a newer version of the course knows more than this one
@@ -272,7 +275,7 @@ def _keep_texts(root: Path, starters: Mapping[str, bytes]) -> list[Text]:
         for content in starters.values():
             path = root / TEXTS / (digest(content) or "")
             if not path.exists():
-                write_file(path, content)
+                write_file(path, content, durable=False)
     except OSError as error:
         return [NOT_KEPT(path=TEXTS, reason=error.strerror or error)]
     return []

@@ -63,8 +63,9 @@ class DayState:
 
 @dataclass
 class Progress:
-    """The state of all days. `notices` are sentences for the learner; `ours` is False when a newer
-    version wrote the file, which then must not be written; `whole` when all was understood."""
+    """The state of all days. `notices` are sentences for the learner; `ours` is False when the
+    file must not be written: a newer version wrote it, or it may not be read. `whole` says whether
+    all of it was understood."""
 
     days: dict[int, DayState]
     notices: list[Text]
@@ -76,6 +77,9 @@ def read_progress(root: Path = ROOT) -> Progress:
     """The state as it is kept; without what cannot be understood, which a notice tells."""
     kept, notice = recall(root / PROGRESS)
     progress = Progress({}, [] if notice is None else [notice])
+    if notice is not None and (root / PROGRESS).exists():
+        progress.ours = False  # it may not be read, and writing would lose what it holds
+        return progress
     schema = kept.get("schema", SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
         progress.ours = False
@@ -120,7 +124,7 @@ def note_run(result: Result, root: Path = ROOT) -> list[Text]:
                 day.blanks[blank.exercise] = held
     failed = None if progress.whole else _keep_aside(root)
     failed = failed or remember(root / PROGRESS, _as_json(progress))
-    return [*progress.notices, *([] if failed is None else [failed])]
+    return progress.notices if failed is None else [failed]
 
 
 def is_as_judged(root: Path, blank: Blank, day: DayState) -> bool:
