@@ -5,7 +5,8 @@
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
   const COLOURED = 200000; // characters of a message that are coloured; a longer one is plain
-  const CHUNK = 50; // rows that the browser lays out, or leaves alone, together
+  const CHUNK = 20; // rows that the browser lays out, or leaves alone, together
+  const AT_ONCE = 400; // rows that are made before the page is first shown; the others follow
 
   // -- words -------------------------------------------------------------------------------------
 
@@ -40,10 +41,14 @@
 
   // -- rows --------------------------------------------------------------------------------------
 
-  const rows = []; // { data, item, button, detail, section, part, text } in order
+  // { data, section, chunk, index, shown, text } in order; with { item, button } once it is made,
+  // with { detail } once it was opened
+  const rows = [];
+  const chunks = []; // { list, rows, made, severalServers } in order
   const ARROWS = { agent: "◂", model: "▸", client: "▸", server: "◂" };
 
-  function makeRow(row, section, severalServers) {
+  function makeRow(entry, severalServers) {
+    const row = entry.data;
     const item = el("li", `row wire-${row.w} from-${row.s} is-${row.k}${row.b ? " bad" : ""}${row.n ? " marked" : ""}`);
     if (row.g && row.g[1]) item.classList.add(`gap${row.g[1]}`);
     const axis = el("div", "axis");
@@ -51,32 +56,64 @@
     const button = el("button", "message");
     button.type = "button";
     button.tabIndex = -1;
-    const who = el("span", "who", `${row.s} ${ARROWS[row.s]}`);
     const line = el("span", "line");
-    if (severalServers && row.c) line.append(el("b", "channel", row.c), " ");
-    if (row.h) line.append(el("b", "head", row.h), " ");
-    if (row.i) line.append(el("span", "id", `#${row.i}`), " ");
+    if (severalServers && row.c) line.append(el("b", "channel", row.c));
+    if (row.h) line.append(el("b", "head", row.h));
+    if (row.i) line.append(el("span", "id", `#${row.i}`));
     line.append(el("span", "words", row.l));
-    button.append(who, line);
+    button.append(el("span", "who", `${row.s} ${ARROWS[row.s]}`), line);
     if (row.d) button.append(el("span", "took", row.d));
     if (row.m) button.setAttribute("aria-expanded", "false");
     item.append(axis, button);
-    const entry = { data: row, item, button, detail: null, section, text: null };
+    item.hidden = !entry.shown;
     button.row = entry;
+    Object.assign(entry, { item, button });
     if (row.n) {
       const notes = el("div", "notes");
       for (const note of row.n) notes.append(el("p", "note", note));
       item.append(notes);
+      const detail = detailOf(entry); // on paper it is open, whatever runs at that moment
+      if (detail) detail.hidden = true;
     }
-    rows.push(entry);
     return item;
+  }
+
+  function make(chunk) {
+    if (chunk.made) return;
+    chunk.made = true;
+    chunk.list.append(...chunk.rows.map((entry) => makeRow(entry, chunk.severalServers)));
+  }
+
+  const made = (entry) => {
+    make(entry.chunk);
+    return entry;
+  };
+
+  /** Make what is wanted at once: the first rows, and those that a check pointed at. The others
+      follow while the browser has nothing to do. */
+  function makeChunks() {
+    let count = 0;
+    for (const chunk of chunks) {
+      if (count < AT_ONCE || chunk.rows.some((entry) => entry.data.n)) make(chunk);
+      count += chunk.rows.length;
+    }
+    const left = chunks.filter((chunk) => !chunk.made);
+    const later = window.requestIdleCallback || ((work) => setTimeout(() => work(null), 20));
+    const goOn = (idle) => {
+      do make(left.shift()); while (left.length && idle && idle.timeRemaining() > 4);
+      if (left.length) later(goOn);
+    };
+    if (left.length) later(goOn);
+    const all = () => { left.length = 0; chunks.forEach(make); };
+    window.addEventListener("beforeprint", all);
+    window.matchMedia("print").addEventListener("change", (print) => { if (print.matches) all(); });
   }
 
   /** The whole message below its line; made when it is first wanted. */
   function detailOf(row) {
-    if (row.detail === null && row.data.m) {
-      row.detail = el("pre", "detail");
-      row.detail.id = `detail${rows.indexOf(row)}`;
+    if (!row.detail && row.data.m) {
+      row.detail = el("pre", row.data.n ? "detail printed" : "detail");
+      row.detail.id = `detail${row.index}`;
       row.detail.append(pretty(row.data.m, row.data.n ? row.section.names : [], Boolean(row.data.n)));
       row.button.setAttribute("aria-controls", row.detail.id);
       row.item.append(row.detail);
@@ -85,7 +122,7 @@
   }
 
   function open(row, wanted) {
-    const detail = wanted ? detailOf(row) : row.detail;
+    const detail = wanted ? detailOf(made(row)) : row.detail;
     if (!detail) return;
     detail.hidden = !wanted;
     row.item.classList.toggle("open", wanted);
@@ -203,10 +240,14 @@
     for (let first = 0; first < part.rows.length; first += CHUNK) {
       const list = el("ol", "rows");
       list.start = first + 1;
+      const chunk = { list, rows: [], made: false, severalServers: servers.size > 1 };
       for (const row of part.rows.slice(first, first + CHUNK)) {
-        list.append(makeRow(row, section, servers.size > 1));
+        const entry = { data: row, section, chunk, index: rows.length, shown: true, text: null };
+        rows.push(entry);
+        chunk.rows.push(entry);
       }
-      list.style.setProperty("--rows", list.childNodes.length);
+      list.style.setProperty("--rows", chunk.rows.length);
+      chunks.push(chunk);
       node.append(list);
     }
     return node;
@@ -221,7 +262,7 @@
     if (current) current.button.tabIndex = -1;
     current = row;
     if (!row) return;
-    row.button.tabIndex = 0;
+    made(row).button.tabIndex = 0;
     if (focus) {
       row.button.focus({ preventScroll: true });
       row.item.scrollIntoView({ block: "nearest" });
@@ -229,8 +270,8 @@
   }
 
   function move(from, step, matches = () => true) {
-    let index = rows.indexOf(from) + step;
-    while (rows[index] && (rows[index].item.hidden || !matches(rows[index]))) index += step;
+    let index = (from ? from.index : -1) + step;
+    while (rows[index] && !(rows[index].shown && matches(rows[index]))) index += step;
     if (rows[index]) makeCurrent(rows[index]);
     return Boolean(rows[index]);
   }
@@ -264,7 +305,7 @@
         ArrowLeft: () => open(row, false),
         Escape: () => open(row, false),
         Home: () => move(null, 1),
-        End: () => (rows[last].item.hidden ? move(rows[last], -1) : makeCurrent(rows[last])),
+        End: () => (rows[last].shown ? makeCurrent(rows[last]) : move(rows[last], -1)),
       });
     }
     if (!actions[event.key]) return;
@@ -287,15 +328,19 @@
   function search() {
     const wanted = byId("search").value.trim().toLowerCase();
     let count = 0;
-    for (const row of rows) {
-      const fits = !wanted || textOf(row).includes(wanted);
-      if (row.item.hidden === fits) row.item.hidden = !fits;
-      count += fits;
-    }
-    for (const list of document.querySelectorAll("ol.rows")) {
-      const left = list.querySelectorAll(":scope > li:not([hidden])").length;
-      list.hidden = !left;
-      list.style.setProperty("--rows", left);
+    for (const chunk of chunks) {
+      let left = 0;
+      for (const row of chunk.rows) {
+        const fits = !wanted || textOf(row).includes(wanted);
+        if (row.shown !== fits) {
+          row.shown = fits;
+          if (row.item) row.item.hidden = !fits;
+        }
+        left += fits;
+      }
+      chunk.list.hidden = !left;
+      chunk.list.style.setProperty("--rows", left);
+      count += left;
     }
     for (const part of document.querySelectorAll(".part")) {
       part.hidden = !part.querySelector("ol.rows:not([hidden])");
@@ -306,8 +351,8 @@
     }
     byId("none").hidden = count > 0 || !rows.length;
     sayCount(wanted, count);
-    if (!current || current.item.hidden) {
-      makeCurrent(rows.find((row) => !row.item.hidden) || null, { focus: false });
+    if (!current || !current.shown) {
+      makeCurrent(rows.find((row) => row.shown) || null, { focus: false });
     }
   }
 
@@ -350,11 +395,7 @@
   }
   byId("main").replaceChildren(main);
   byId("next").hidden = !rows.some((row) => row.data.n);
-  for (const row of rows) {
-    if (!row.data.n) continue; // on paper it is open, with or without a script at that moment
-    detailOf(row).hidden = true;
-    row.detail.classList.add("printed");
-  }
+  makeChunks();
 
   byId("search").addEventListener("input", search);
   byId("next").addEventListener("click", () => { makeCurrent(null); nextMark(); });
