@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Iterator
 
@@ -32,8 +33,13 @@ def _can_encode(text: str, encoding: str) -> bool:
 
 @contextlib.contextmanager
 def interrupted_quietly() -> Iterator[None]:
-    """Turn Ctrl-C into exit code 130 without a traceback, as a shell does."""
+    """End as other programs of a shell do: Ctrl-C is exit code 130 and no traceback, and so is 141
+    a reader that has gone (`| head`)."""
     try:
         yield
+        sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still in the buffer
+        sys.exit(141)

@@ -80,9 +80,9 @@ def read_servers(path: Path) -> dict[str, ServerEntry]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             Text(
-                en="{path} cannot be read: {reason}. `git checkout` brings the original back.",
-                zh="{path} 无法读取：{reason}。可以用 `git checkout` 找回原来的文件。",
-            )(path=path, reason=error)
+                en="{path} cannot be read: {reason}. `git checkout -- {path}` brings it back.",
+                zh="{path} 无法读取：{reason}。可以用 `git checkout -- {path}` 找回它。",
+            )(path=path, reason=getattr(error, "strerror", None) or error)
         ) from error
     try:
         config = json.loads(text)
@@ -128,6 +128,15 @@ def _entry(path: Path, name: str, entry: Any) -> ServerEntry:
         raise wrong("env")
     if command in ("python", "python3"):
         command = sys.executable
+        if args and args[0].endswith(".py") and not (path.parent / args[0]).is_file():
+            raise ConfigError(
+                Text(
+                    en='{path}: server "{name}": there is no file {file} beside it. '
+                    "Correct the name, or bring the file back with `git checkout -- {file}`.",
+                    zh="{path}：server “{name}”：旁边没有文件 {file}。"
+                    "请改正名字，或者用 `git checkout -- {file}` 找回它。",
+                )(path=path, name=name, file=args[0])
+            )
     return ServerEntry(command, args, str(path.resolve().parent), env)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import os
 import sys
+import tempfile
 import traceback
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -26,7 +29,17 @@ LABELS = {
     "result": Text(en="result", zh="结果"),
     "answer": Text(en="answer", zh="回答"),
 }
+EMPTY = Text(en="(empty)", zh="（空）")
 STYLES = {"question": "bold", "call": "yellow", "result": "dim", "answer": "green"}
+ODD_CALL = Text(
+    en="`{name}` has no arguments. Write them behind it as JSON, `{{}}` for none.",
+    zh="`{name}` 后面缺少参数。请用 JSON 写在后面，没有参数就写 `{{}}`。",
+)
+BAD_ARGUMENTS = Text(
+    en="The arguments of `{name}` are no JSON ({reason}): {words}. Quote them for the shell.",
+    zh="`{name}` 的参数不是合法的 JSON（{reason}）：{words}。请给它们加上 shell 引号。",
+)
+CALL_FAILED = Text(en="The call brought no result: {reason}", zh="调用没有得到结果：{reason}")
 NEXT = Text(en="Another question (Enter to leave): ", zh="再问一句（直接回车退出）：")
 BAD_LANGUAGE = Text(
     en="LAB_LANG is {value!r}; it must be en or zh.",
@@ -76,11 +89,92 @@ def _converse(
     model = ChatModel.from_env(load_environment(ROOT))
     view = ConversationView(language)
     config = {} if options.config is None else {"config": options.config}
-    with open_host(**config) as host:
+    with ExitStack() as stack:
+        with _explained_stderr(options.verbose, language):
+            host = stack.enter_context(open_host(**config))
         question = _as_typed(options.question)
         while question:
             run_agent(question, model, host, view.show)
             question = _ask(language) if _is_terminal(sys.stdin) and view.on_terminal else ""
+    return 0
+
+
+@contextmanager
+def _explained_stderr(verbose: bool, language: Language) -> Iterator[None]:
+    """While the servers start, keep what they write on stderr. A traceback among it is explained
+    when they fail; whatever it is, it comes out when they do not, or with --verbose."""
+    from shared.selftest.crash import explain
+    from shared.selftest.diagnoses import CATALOGUE
+
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as kept:
+        real = os.dup(2)
+        os.dup2(kept.fileno(), 2)
+        failure: ConfigError | None = None
+        try:
+            yield
+        except ConfigError as error:
+            failure = error
+        finally:
+            os.dup2(real, 2)
+            os.close(real)
+            kept.seek(0)
+            said = kept.read().decode(errors="backslashreplace")
+        stop = explain(said, ROOT, ".") if failure else None
+        if stop is None or verbose:
+            print(said, file=sys.stderr, end="")
+        if failure and stop:
+            found = stop.texts(CATALOGUE[stop.code])
+            print(found.cause.get(language), found.step.get(language), file=sys.stderr)
+        if failure:
+            raise failure
+
+
+def show_tools(
+    open_host: OpenHost, call_error: type[Exception], argv: list[str] | None = None
+) -> int:
+    """Print, as JSON, the tools of every server, or the results of the calls that are named.
+
+    `[--config FILE] [NAME ARGUMENTS …]`, the arguments as JSON. Exit code 0, 1 when a call brought
+    no result (`call_error`), 2 when the words or the configuration are wrong.
+    """
+    use_unicode_output()
+    language = _language()
+    parser = argparse.ArgumentParser(description=show_tools.__doc__)
+    parser.add_argument("--config", type=Path, help="another mcp.json")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("call", nargs="*", metavar="NAME ARGUMENTS")
+    options = parser.parse_args(argv)
+    config = {} if options.config is None else {"config": options.config}
+
+    def refuse(text: Text, code: int) -> int:
+        print(text.get(language), file=sys.stderr)
+        return code
+
+    if len(options.call) % 2:
+        return refuse(ODD_CALL(name=options.call[-1]), 2)
+    calls = []
+    for name, words in zip(options.call[::2], options.call[1::2], strict=True):
+        try:
+            calls.append((name, json.loads(words)))
+        except ValueError as error:
+            return refuse(BAD_ARGUMENTS(name=name, words=words, reason=error), 2)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    with interrupted_quietly():
+        try:
+            with ExitStack() as stack:
+                with _explained_stderr(options.verbose, language):
+                    host = stack.enter_context(open_host(**config))
+                shown: list[Any] = host.list_tools()
+                if calls:
+                    shown = [dataclasses.asdict(host.call_tool(*call)) for call in calls]
+            print(json.dumps(shown, ensure_ascii=False, indent=2))
+        except ConfigError as error:
+            return refuse(error.text, 2)
+        except call_error as error:
+            return refuse(CALL_FAILED(reason=error), 1)
     return 0
 
 
@@ -130,7 +224,9 @@ class ConversationView:
         if role == "user":
             self._line("question", message["content"])
         elif role == "tool":
-            self._line("result", " ".join(message["content"].split()))
+            text = message["content"]  # a learner's agent may put anything here
+            text = " ".join(text.split()) if isinstance(text, str) else repr(text)
+            self._line("result", text or EMPTY.get(self._language))
         elif message.get("tool_calls"):
             for call in message["tool_calls"]:
                 function = call["function"]

@@ -1,4 +1,7 @@
-"""The agent loop: ask the model, run the tools that it picks, tell it what came out, ask again."""
+"""The agent loop: ask the model, run the tools that it picks, tell it what came out, ask again.
+
+MOCK=1 python -m labs.day23_mcp_server.agent "订单 SO20260901 的物流到哪了"
+"""
 
 import json
 import sys
@@ -72,8 +75,9 @@ def run_tool(client: ToolSource, name: str, arguments: str) -> str:
     if name in FUNCTIONS:
         return FUNCTIONS[name](values)
     # region exercise 4: give failures back to the model
-    # TODO: when a tool fails, the model hears an empty word, and a call that brings no
-    # result (an McpError) ends the program. Tell the model what went wrong, both times.
+    # TODO: when a tool fails, the model hears an empty text, and a call that brings no
+    # result (an McpError) ends the program. Tell the model what went wrong, both times,
+    # in the server's own words.
     result = client.call_tool(name, values)
     return "" if result.is_error else result.text
     # endregion

@@ -56,7 +56,7 @@ DIAGNOSES: dict[str, Diagnosis] = {
     ),
     "server.pattern-digits": Diagnosis(
         Text(
-            en="`{name}` takes {value!r}: these are digits of another script.",
+            en="`{name}` takes {value!r}: these are full-width digits.",
             zh="`{name}` 接受了 {value!r}：这些是全角数字。",
         ),
         Text(
@@ -216,6 +216,16 @@ DIAGNOSES: dict[str, Diagnosis] = {
         Text(
             en='Send {{"name": name, "arguments": arguments}}.',
             zh='要发送 {{"name": name, "arguments": arguments}}。',
+        ),
+    ),
+    "client.no-tool-result": Diagnosis(
+        Text(
+            en="call_tool returned something that is no ToolResult.",
+            zh="call_tool 返回的不是 ToolResult。",
+        ),
+        Text(
+            en="Return ToolResult(text, is_error), with a text and a bool.",
+            zh="请返回 ToolResult(text, is_error)：一个文本，一个布尔值。",
         ),
     ),
     "client.result-lost": Diagnosis(

@@ -7,16 +7,12 @@ program, it shows what the servers offer, or calls one tool, without any model:
     python -m labs.day23_mcp_server.host query_order '{"order_id": "SO20260901"}'
 """
 
-import argparse
-import json
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from shared.console import use_unicode_output
 from shared.mcp_config import ConfigError, read_servers
 
 from .mcp_client import McpClient, McpError, ProtocolError, ToolResult
@@ -37,7 +33,9 @@ class Host:
         self._cleanup = ExitStack()
 
     def __enter__(self) -> "Host":
-        with self._cleanup:  # a server that fails to start takes those before it down with it
+        # A server that fails to start takes those before it down: leaving this block closes all
+        # that has been entered, unless pop_all, with every server there, keeps it for __exit__.
+        with self._cleanup:
             for name, server in self._servers.items():
                 try:
                     client = McpClient(server.command, server.args, server.env, cwd=server.folder)
@@ -84,25 +82,7 @@ class Host:
         return self._owners[name].call_tool(name, arguments)
 
 
-def main() -> int:
-    """Print, as JSON, the tools of every server, or the results of calls (name, arguments, …)."""
-    use_unicode_output()
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, default=CONFIG, help="another mcp.json")
-    parser.add_argument("call", nargs="*", help="NAME ARGUMENTS, the arguments as JSON")
-    options = parser.parse_args()
-    calls = list(zip(options.call[::2], options.call[1::2], strict=True))
-    try:
-        with Host(options.config) as host:
-            shown: list[Any] = host.list_tools()
-            if calls:
-                shown = [asdict(host.call_tool(name, json.loads(values))) for name, values in calls]
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(json.dumps(shown, ensure_ascii=False, indent=2))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    from shared.program import show_tools
+
+    sys.exit(show_tools(Host, McpError))

@@ -3,6 +3,7 @@
 Its stdout belongs to the protocol. Whatever is meant for people goes to stderr.
 """
 
+import logging
 from typing import Annotated, TypedDict
 
 from mcp.server import MCPServer
@@ -36,8 +37,9 @@ class ShipmentTrack(TypedDict):
     stations: list[str]
 
 
+logging.basicConfig(level=logging.WARNING)  # on stderr; without it the SDK logs in boxes
 shop = load_shop()
-server = MCPServer("shop", version="1.0.0", log_level="WARNING")
+server = MCPServer("shop", version="1.0.0")
 
 
 def find_order(order_id: str) -> Order:

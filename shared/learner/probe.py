@@ -15,7 +15,7 @@ from pathlib import Path
 from shared.i18n import Text
 from shared.processes import Launcher, Program
 from shared.selftest.diagnoses import CATALOGUE
-from shared.selftest.discover import Target, UsageError, find_target
+from shared.selftest.discover import Target, UsageError, days, find_target
 from shared.selftest.lab import Lab
 from shared.selftest.stage import make_stage
 from shared.selftest.stop import ItemStopped
@@ -118,7 +118,9 @@ def _answer(asked: Asked) -> int:
             tempfile.TemporaryDirectory(prefix="probe-", ignore_cleanup_errors=True) as folder,
             Launcher(cold=True) as launcher,
         ):
-            stage = make_stage(Path(folder), target.folder, target.shown_as)
+            stage = make_stage(
+                Path(folder), target.folder, days()[target.checks.day], target.shown_as
+            )
             shop = sample_shop()
             shop.save(Path(folder, "shop.json"))
             lab = Lab(launcher, stage, shop, "probe")

@@ -210,7 +210,18 @@ def _shadows(arguments: list[str], cwd: Path) -> bool:
         folder = cwd
     else:
         folder = (cwd / arguments[0]).parent
+    return bool(shadowing_files(folder))
+
+
+def shadowing_files(folder: Path) -> list[str]:
+    """The files and folders in `folder` that have the name of an installed package or module."""
     if not folder.is_dir():
-        return False
-    names = {entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or entry.is_dir()}
-    return any(importlib.util.find_spec(name) for name in names - OURS if name.isidentifier())
+        return []
+    return sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if (entry.suffix == ".py" or entry.is_dir())
+        and entry.stem.isidentifier()
+        and entry.stem not in OURS
+        and importlib.util.find_spec(entry.stem)
+    )

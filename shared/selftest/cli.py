@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -113,6 +114,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 all items pass, 1 some do not, 2 wrong
     usage, 3 a fault of the self-test itself."""
     use_unicode_output()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     with interrupted_quietly():
         return _main(sys.argv[1:] if argv is None else argv)
 
@@ -194,7 +196,11 @@ def _write_json(result: dict[str, Any], path: Path) -> None:
     text = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     # half a surrogate pair, which UTF-8 cannot carry, becomes the \uXXXX that JSON has for it
     part.write_bytes(text.encode("utf-8", errors="backslashreplace"))
-    part.replace(path)
+    try:
+        part.replace(path)
+    except OSError:
+        part.unlink()
+        raise
 
 
 def _language(argv: list[str]) -> Language:

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from shared.i18n import Text, same
+from shared.processes.launcher import shadowing_files
 
 from .stop import ItemStopped
 
@@ -36,9 +37,30 @@ def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
     ]
     own = [(path, line) for path, line in frames if path.is_relative_to(folder) and path.is_file()]
     path, line = own[-1] if own else (folder, 0)
-    file = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
-    stop = _diagnose(*_last_line(trace), folder, path, line, file, shown_as)
+    where = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
+    kind, text = _last_line(trace)
+    shadow = _shadow(trace, text, folder)
+    if shadow:
+        stop = ItemStopped("error", "code.shadows-package", file=f"{shown_as}/{shadow}")
+    else:
+        stop = _diagnose(kind, text, folder, path, line, where, shown_as)
     return stop.with_detail(trace.replace(str(folder), shown_as))
+
+
+def ends_with(stderr: str, exception: str) -> bool:
+    """Whether this stderr shows a traceback that ends with an exception of this name."""
+    start = stderr.rfind("Traceback (most recent call last):")
+    return start >= 0 and _last_line(stderr[start:])[0].rpartition(".")[2] == exception
+
+
+def _shadow(trace: str, text: str, folder: Path) -> str:
+    """The learner's file that stands in the way of a package of the same name, if one does here:
+    it is among the frames, or the exception speaks of the package."""
+    for name in shadowing_files(folder):
+        stem = name.removesuffix(".py")
+        if f"{folder}/{name}" in trace or re.search(rf"'{re.escape(stem)}[.']", text):
+            return name
+    return ""
 
 
 def _diagnose(
@@ -72,7 +94,10 @@ def _diagnose(
             return ItemStopped(
                 "error", "sdk.wrong-major", **where, found=found_version, expected=EXPECTED_SDK
             )
-        return ItemStopped("error", "code.missing-module", **where, folder=shown_as)
+        if missing["module"].startswith("labs.") and not _file_of(missing["module"], folder):
+            gone = f"{shown_as}/{missing['module'].rpartition('.')[2]}.py"
+            return ItemStopped("error", "code.missing-file", file=gone)
+        return ItemStopped("error", "code.missing-module", **where)
     error = f"{kind}: {text}" if text else kind
     if kind in ("UnicodeEncodeError", "UnicodeDecodeError") and "utf-8" not in text:
         return ItemStopped("error", "code.legacy-encoding", file=file, line=line, error=error)

@@ -21,10 +21,10 @@ CATALOGUE: dict[str, Diagnosis] = {
             en="Exercise {exercise} is not started yet. As it stands: {cause}",
             zh="练习 {exercise} 还没有开始。现在的情况：{cause}",
         ),
-        Text(en="Open {file}, line {line}.", zh="打开 {file} 第 {line} 行。"),
+        Text(en="Open {file}:{line}", zh="打开 {file}:{line}"),
     ),
     "item.waits": Diagnosis(
-        Text(en="Waits for item {items}.", zh="等第 {items} 项通过后再检查。"),
+        Text(en="Waits for {items}.", zh="等{items}通过后再检查。"),
         Text(en="", zh=""),
     ),
     "item.not-selected": Diagnosis(
@@ -228,8 +228,8 @@ CATALOGUE: dict[str, Diagnosis] = {
             zh="{file} 第 {line} 行不是合法的 Python：{error}。",
         ),
         Text(
-            en="Look at that line and the one before it: {quoted}",
-            zh="请看这一行和它的上一行：{quoted}",
+            en="Look at that line and the one before it. {quoted}",
+            zh="请看这一行和它的上一行。{quoted}",
         ),
     ),
     "code.missing-name": Diagnosis(
@@ -245,9 +245,23 @@ CATALOGUE: dict[str, Diagnosis] = {
             zh="{file} 第 {line} 行：没有名为 `{name}` 的模块。",
         ),
         Text(
-            en="Correct the import, or bring the file back (`git checkout -- {folder}`).",
-            zh="改正这条 import，或者找回那个文件（`git checkout -- {folder}`）。",
+            en="Correct the import: look at the spelling, and at what the lesson's files import.",
+            zh="改正这条 import：检查拼写，并对照其他文件的写法。",
         ),
+    ),
+    "code.missing-file": Diagnosis(
+        Text(en="{file} is missing.", zh="缺少 {file}。"),
+        Text(
+            en="`git checkout -- {file}` brings this one file back as it came.",
+            zh="`git checkout -- {file}` 可以找回这一个文件的原样。",
+        ),
+    ),
+    "code.shadows-package": Diagnosis(
+        Text(
+            en="{file} has the name of a package, and is imported in its place.",
+            zh="{file} 和某个包同名，被当成那个包导入了。",
+        ),
+        Text(en="Give it another name.", zh="请给它换个名字。"),
     ),
     "sdk.wrong-major": Diagnosis(
         Text(

@@ -31,7 +31,7 @@ from shared.wire.session import NoAnswer, Session
 from shared.wire.shapes import fault_in
 from shared.wire.transcript import Event, Transcript
 
-from .crash import explain
+from .crash import ends_with, explain
 from .result import Evidence
 from .silence import explain_silence
 from .stage import FILES, Files, Stage
@@ -58,6 +58,10 @@ class AgentRun:
     stderr: str
     child: Child
     servers: list[ServerProcess] = field(default_factory=list)
+
+    def ended_with(self, exception: str) -> bool:
+        """Whether an exception of this name ended it."""
+        return ends_with(self.stderr, exception)
 
 
 class Lab:
@@ -272,6 +276,12 @@ class Lab:
         if answer is not None:
             _expect_shape(request.method, answer.message, [Evidence(ANSWERED, answer)])
         return answer
+
+    def expect_no_exception(self, server: Asked) -> None:
+        """Stop the check with the exception that the server has logged, if it has; its answer said
+        nothing of that. Ends the server, so that all of its log has come."""
+        server.process.stop()
+        self._raise_crash(server.process.stderr.text)
 
     def expect_clean_stdout(self, channel: str) -> None:
         """Stop the check when a server's stdout carried anything but JSON-RPC messages."""

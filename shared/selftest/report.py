@@ -47,6 +47,11 @@ UNTOUCHED = Text(
     zh="{total} 项中通过 {passed} 项，刚开始就应该是这样。"
     "先做练习 {exercise}：第 {item} 项的箭头指出了位置。",
 )
+NEXT_EXERCISE = Text(
+    en="{passed} of {total} items pass. Next: exercise {exercise}; "
+    "the arrow of item {item} says where.",
+    zh="{total} 项中通过 {passed} 项。下一步：练习 {exercise}，第 {item} 项的箭头指出了位置。",
+)
 SOME_PASS = Text(
     en="{passed} of {total} items pass. Next: item {next}.",
     zh="{total} 项中通过 {passed} 项。下一步：第 {next} 项。",
@@ -72,7 +77,8 @@ def print_report(
     console.print(
         HEADING(day=result.day, title=checks.title).get(language), style="bold", highlight=False
     )
-    console.print(WHERE(folder=shown_as, seed=result.seed).get(language), style="dim")
+    where = WHERE(folder=shown_as, seed=result.seed).get(language)
+    console.print(where, style="dim", highlight=False)
     console.print()
     table = Table.grid(padding=(0, 1))
     table.add_column(width=1)
@@ -97,9 +103,12 @@ def print_report(
     console.print(table)
     console.print()
     style = "green" if all(item.status == "pass" for item in judged) else "bold"
-    console.print(Styled(closing(judged, language), style=style))
+    console.print(
+        Styled(closing(judged, language, whole=len(judged) == len(result.items)), style=style)
+    )
     if timed:
-        console.print(TOOK(seconds=result.duration_ms / 1000).get(language), style="dim")
+        took = TOOK(seconds=result.duration_ms / 1000).get(language)
+        console.print(took, style="dim", highlight=False)
 
 
 def _visible(text: str) -> str:
@@ -140,15 +149,17 @@ def _shown(evidence: Evidence, language: Language, verbose: bool) -> str:
     return f"{what[:EVIDENCE_WIDTH]}… ({MORE.get(language)})"
 
 
-def closing(items: list[ItemResult], language: Language) -> str:
-    """How many items pass, and what is next."""
+def closing(items: list[ItemResult], language: Language, *, whole: bool = True) -> str:
+    """How many items pass, and what is next. `whole`: the items are all that the lab has."""
     total = len(items)
     passed = sum(item.status == "pass" for item in items)
     if passed == total:
         return ALL_PASS(total=total).get(language)
     values = {"passed": passed, "total": total}
     red = [item for item in items if item.status not in ("pass", "not_run")]
-    if red and all(item.diagnosis == "exercise.not-started" for item in red):
-        return UNTOUCHED(**values, exercise=red[0].exercise, item=red[0].id).get(language)
+    if red and red[0].diagnosis == "exercise.not-started":
+        begun = any(item.exercise and item.status == "pass" for item in items)
+        text = NEXT_EXERCISE if begun or not whole else UNTOUCHED
+        return text(**values, exercise=red[0].exercise, item=red[0].id).get(language)
     following = red[0] if red else next(item for item in items if item.status != "pass")
     return SOME_PASS(**values, next=following.id).get(language)

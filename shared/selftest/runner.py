@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.authoring.regions import region_body
+from shared.i18n import Text
 from shared.processes import Launcher
 from shared.shop import Shop, draw_shop
 
 from .checks import Checks, Item
 from .diagnoses import CATALOGUE, Diagnosis
+from .discover import days
 from .lab import Lab
 from .result import ItemResult, Result
 from .stage import Stage, make_stage
@@ -57,7 +59,7 @@ def run_checks(
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="selftest-", ignore_cleanup_errors=True) as folder:
-        stage = make_stage(Path(folder), source, shown_as)
+        stage = make_stage(Path(folder), source, days()[checks.day], shown_as)
         shop = draw_shop(seed)
         shop.save(Path(folder, "shop.json"))
         run = Run(checks, launcher, stage, shop, seed)
@@ -95,7 +97,7 @@ def _run_items(
             return _not_run(run, item, "item.not-selected")
         waits_for = [need for need in item.needs if futures[need].result().status != "pass"]
         if waits_for:
-            return _not_run(run, item, "item.waits", items=", ".join(map(str, waits_for)))
+            return _not_run(run, item, "item.waits", items=_numbers(waits_for))
         return judge_item(run, item)
 
     # as many threads as items: an item that waits for another must not keep it from running
@@ -166,6 +168,16 @@ def _say_not_started(run: Run, result: ItemResult) -> None:
         line=before.count("\n") + 1,
     )
     _apply(run, result, stop)
+
+
+def _numbers(items: list[int]) -> Text:
+    """`item 3`, `items 2 and 3`."""
+    *first, last = map(str, items)
+    if not first:
+        return Text(en="item {last}", zh="第 {last} 项")(last=last)
+    return Text(en="items {first} and {last}", zh="第 {first}、{last} 项")(
+        first=Text(en=", ".join(first), zh="、".join(first)), last=last
+    )
 
 
 def _read(path: Path) -> str:

@@ -6,7 +6,10 @@ the file that the learner knows.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,7 +21,8 @@ Files = Literal["learner", "starter"]
 FILES: tuple[Files, ...] = ("learner", "starter")
 
 MAX_FILE_BYTES = 2 << 20  # what is larger is no source file of a lab
-SKIP = shutil.ignore_patterns("__pycache__", "*.pyc", ".git", ".DS_Store")
+MAX_FILES = 500  # nor are there so many of these
+SKIP = ("__pycache__", ".git", ".venv", "node_modules")
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,11 @@ class Stage:
         return self.package_root(files) / "labs" / self.lab
 
 
-def make_stage(folder: Path, source: Path, shown_as: str) -> Stage:
-    """Copy the learner's lab (`source`) and generate the starter. Raises OSError."""
-    lab = lab_name(source)
+def make_stage(folder: Path, source: Path, lab: str, shown_as: str) -> Stage:
+    """Copy the learner's files (`source`, whatever that folder is called) as this lab, and generate
+    the starter. Raises OSError."""
     stage = Stage(folder, lab, source, shown_as)
-    shutil.copytree(source, stage.lab_folder("learner"), ignore=_too_much, symlinks=True)
+    _copy(source, stage.lab_folder("learner"))
     for path, content in starter_tree(ROOT / "solutions").items():
         target = stage.package_root("starter") / "labs" / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,17 +62,25 @@ def make_stage(folder: Path, source: Path, shown_as: str) -> Stage:
     return stage
 
 
-def lab_name(source: Path) -> str:
-    """The name of the lab that a folder holds: that of the course's lab of the same day."""
-    day = source.name[:5]
-    names = [path.name for path in (ROOT / "solutions").glob(f"{day}_*")]
-    return names[0] if names else source.name
+def _copy(source: Path, target: Path) -> None:
+    """Copy the source files of a lab. What is no file, cannot be read, is too large, or is one too
+    many is left out: what a lab needs of it will be missed, and be said to be missing."""
+    copied = 0
+    for parent, folders, names in os.walk(source):
+        folders[:] = [name for name in folders if name not in SKIP]
+        into = target / Path(parent).relative_to(source)
+        into.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            path = Path(parent, name)
+            if copied < MAX_FILES and path.suffix != ".pyc" and _is_small_file(path):
+                with contextlib.suppress(PermissionError):
+                    shutil.copyfile(path, into / name)
+                    copied += 1
 
 
-def _too_much(folder: str, names: list[str]) -> set[str]:
-    large = {
-        name
-        for name in names
-        if (path := Path(folder, name)).is_file() and path.stat().st_size > MAX_FILE_BYTES
-    }
-    return large | set(SKIP(folder, names))
+def _is_small_file(path: Path) -> bool:
+    try:
+        status = path.stat()
+    except OSError:
+        return False  # a link that leads nowhere
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES

@@ -15,6 +15,7 @@ class ToolMessage:
 
     call_id: str
     text: str
+    is_text: bool = True  # a list of parts is allowed as well
 
 
 def is_failure(answer: dict[str, Any]) -> bool:
@@ -55,9 +56,9 @@ def tool_messages(request: Event) -> list[ToolMessage]:
     for message in request.message["messages"]:
         if message["role"] == "tool":
             content = message["content"]
-            if isinstance(content, list):
-                content = "\n".join(part["text"] for part in content)
-            told.append(ToolMessage(message["tool_call_id"], content))
+            is_text = isinstance(content, str)
+            text = content if is_text else "\n".join(part["text"] for part in content)
+            told.append(ToolMessage(message["tool_call_id"], text, is_text))
     return told
 
 

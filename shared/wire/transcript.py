@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -147,7 +147,3 @@ class Transcript:
         with path.open("w", encoding="utf-8") as file:
             for event in self:
                 file.write(json.dumps(event.as_json(), ensure_ascii=False) + "\n")
-
-    def with_numbers_from(self, first: int) -> list[Event]:
-        """The events renumbered, to join several transcripts into one list."""
-        return [replace(event, number=first + n) for n, event in enumerate(self)]

@@ -7,6 +7,7 @@ None of this runs in your process, and the orders are drawn anew from the seed o
 """
 
 import json
+import re
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -25,6 +26,9 @@ from shared.wire.transcript import Event
 
 from .diagnoses import DIAGNOSES
 from .foreign_tools import FOREIGN_TOOLS
+
+# an exception over a result that is no ToolResult
+MISSING_FIELD = re.compile(r"object has no attribute '(is_error|text)'\s*$")
 
 TOOLS = ("query_order", "track_shipment")
 QUESTION = "帮我查一下订单 {} 现在什么状态"
@@ -226,6 +230,8 @@ def _expect_service(lab: Lab, server: Asked, name: str) -> None:
         "track_shipment": [parcel.carrier, parcel.waybill, *parcel.stations],
     }
     answer = server.call(name, {"order_id": order.order_id})
+    if is_failure(answer):
+        lab.expect_no_exception(server)
     if is_failure(answer) or not all(fact in text_of(answer) for fact in facts[name]):
         lab.fail("server.wrong-data", answered(), name=name, order=order.order_id)
     for value in [*_malformed(lab), f"{order.order_id}\n"]:
@@ -321,9 +327,16 @@ def _question_is_answered(lab: Lab) -> None:
     order = lab.shop.orders[lab.draw.choice(sorted(lab.shop.orders))]
     run = lab.agent(QUESTION.format(order.order_id))
     sent = lab.transcript.requests("tools/call")
-    if not sent and tool_calls(_first_reply(lab)):
-        lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
+    if sent and MISSING_FIELD.search(run.stderr):
+        lab.fail("client.no-tool-result", [Evidence(SENT, sent[0])])
     lab.expect_success(run)
+    if not sent and tool_calls(_first_reply(lab)):
+        others = [event for event in lab.transcript.mcp(sender="client") if event.is_request]
+        shown = [
+            Evidence(TOLD, _first_reply(lab)),
+            *(Evidence(SENT, event) for event in others[2:]),
+        ]
+        lab.fail("client.nothing-sent", shown)
     requests = lab.transcript.model_requests()
     if not requests:
         lab.fail("agent.model-not-asked")
@@ -359,6 +372,8 @@ def _expect_given_back(lab: Lab, call_id: str, answer: Event | None) -> None:
         lab.fail("agent.wrong-call-id", shown, expected=call_id)
     content = told[-1].text
     text = text_of(answer.message)
+    if not told[-1].is_text:
+        lab.fail("client.not-flattened", shown)
     if text not in content:
         longest = max(text.splitlines(), key=len, default="")
         there = _letters(longest) in _letters(content)  # but among quotes and escapes
@@ -465,7 +480,7 @@ def _expect_two_calls(lab: Lab, run: AgentRun, numbers: list[str], status: str) 
         lab.expect_success(run)
         lab.fail("client.nothing-sent", [Evidence(TOLD, _first_reply(lab))])
     words = text_of(failed.message)
-    if run.code != 0 and "error" in failed.message and len(lab.transcript.model_requests()) == 1:
+    if run.code != 0 and run.ended_with("ProtocolError"):
         lab.fail("agent.protocol-error-uncaught", [Evidence(ANSWERED, failed)], words=words)
     lab.expect_success(run)
     following = [r for r in lab.transcript.model_requests() if r.number > failed.number][:1]
@@ -486,7 +501,7 @@ def _answered_after_death(lab: Lab) -> None:
     peer = lab.peer(STRICT_SERVER, "--exit-on-call")
     run = lab.agent(QUESTION.format(order_id), servers={"dying": peer})
     shown = [Evidence(SENT, event) for event in lab.transcript.requests("tools/call")[:1]]
-    if run.code != 0 and len(lab.transcript.model_requests()) == 1:
+    if run.code != 0 and run.ended_with("ServerExited"):
         lab.fail("agent.server-death-uncaught", shown)
     lab.expect_success(run)
     last = lab.transcript.model_requests()[-1]
