@@ -9,6 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.table import Table
+from rich.text import Text as Styled
+
 from shared.authoring.regions import RegionError, find_region
 from shared.console import interrupted_quietly, use_unicode_output
 from shared.i18n import LANGUAGES, Language, Text, choose_language
@@ -55,14 +58,14 @@ NEXT_RUN = Text(
     zh="下一步：python selftest.py {day}",
 )
 NEXT_ITEM = Text(
-    en="Next: item {item}. See what it lacks: python selftest.py {day}",
-    zh="下一步：第 {item} 项。看看它缺什么：python selftest.py {day}",
+    en="Next: item {item}. What it lacks is shown by\npython selftest.py {day}",
+    zh="下一步：第 {item} 项。看看它缺什么：\npython selftest.py {day}",
 )
 NEXT_BLANK = Text(
     en="Next: item {item}, by exercise {exercise} in {file}, line {line}. "
-    "Then: python selftest.py {day}",
+    "Then:\npython selftest.py {day}",
     zh="下一步：第 {item} 项，做 {file} 第 {line} 行的练习 {exercise}。"
-    "然后运行：python selftest.py {day}",
+    "然后运行：\npython selftest.py {day}",
 )
 NEXT_AGAIN = Text(
     en="All green, but edited since. Next: python selftest.py {day}",
@@ -185,7 +188,7 @@ def _show_day(day: Day, out: Printer) -> None:
     for item in day.checks.items:
         state = day.state.items.get(item.id)
         mark, style = ("○", "dim") if state is None else MARKS[state.status]
-        out.line(f"{mark} {item.id} {item.title.get(out.language)}", style)
+        _row(f"{mark} {item.id}", item.title, style, out)
         out.line(_when(state), "dim", indent=4)
         if day.is_edited(item):
             out.line(EDITED, "yellow", indent=4)
@@ -195,9 +198,24 @@ def _show_day(day: Day, out: Printer) -> None:
         out.line(GOALS, "bold")
     for goal in goals:
         reached = all(day.state.is_green(item) for item in goal.items)
-        text = GOAL(text=goal.text, items=", ".join(map(str, goal.items)))
-        out.line(f"{'[x]' if reached else '[ ]'} {text.get(out.language)}", "green" * reached)
+        numbers = [str(item) for item in goal.items]
+        items = Text(en=", ".join(numbers), zh="、".join(numbers))
+        text = GOAL(text=goal.text, items=items)
+        _row("[x]" if reached else "[ ]", text, "green" if reached else "", out)
     out.line()
+
+
+def _row(lead: str, text: Text, style: str, out: Printer) -> None:
+    """A text behind its mark; in a terminal its further lines begin below the first."""
+    words = text.get(out.language)
+    if not out.console.is_terminal:
+        out.line(f"{lead} {words}")
+        return
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(Styled(lead, style), Styled(words, style))
+    out.console.print(table)
 
 
 def _when(state: ItemState | None) -> Text:

@@ -369,9 +369,9 @@ def test_files_that_are_not_as_they_should_be(
 def test_backups_of_the_same_second_do_not_collide(checkout: Checkout) -> None:
     path = checkout.lab("bridge.py")
     made = []
-    for number in range(3):
+    for number, command in enumerate(("undo", "reset", "reset")):  # not in order of their names
         change = Change(BRIDGE, path.read_bytes(), b"# %d\n" % number)
-        made.append(make_backup(checkout.root, "solve", 23, None, [change], {}))
+        made.append(make_backup(checkout.root, command, 23, None, [change], {}))
         write_changes(checkout.root, [change])
     assert len({backup.name for backup in made}) == 3
     assert [backup.name for backup in backups(checkout.root, 23)] == [
