@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def starter_tree(solutions: Path) -> dict[str, bytes]:
     }
 
 
+@functools.lru_cache(maxsize=1024)  # a watcher asks for the same ones again at every save
 def starter_of_file(content: bytes, path: Path) -> bytes:
     """What the starter holds in place of one file of the solutions. Raises as `starter_tree`."""
     if path.suffix != ".py":

@@ -48,8 +48,8 @@ KEYS = (
 class Board:
     """The state of a lab as it is being watched.
 
-    `verdicts` by item, as far as there are any; `running` those that are being judged now; `notes`
-    what has just happened, or has been asked for.
+    `verdicts` by item, as far as there are any; `running` those that are being judged now, and
+    `busy` until the run is over; `notes` what has just happened, or has been asked for.
     """
 
     checks: Checks
@@ -58,6 +58,7 @@ class Board:
     only: frozenset[int] = frozenset()
     verdicts: dict[int, ItemResult] = field(default_factory=dict)
     running: frozenset[int] = frozenset()
+    busy: bool = False
     notes: list[Text] = field(default_factory=list)
     took_ms: int | None = None
 
@@ -173,7 +174,7 @@ def _closing(board: Board, language: Language) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for note in board.notes:
         lines.append(Styled(note.get(language), "cyan"))
-    if board.running:
+    if board.busy:
         lines.append(Styled(RUNNING.get(language), "yellow"))
     elif board.shown:
         passed = all(item.status == "pass" for item in board.shown)

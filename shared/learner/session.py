@@ -284,7 +284,7 @@ class Session:
         self._rerun = Rerun(
             self._target, self._launcher, self._seed, items, kept, now, self._events.put
         )
-        self._board.running = items
+        self._board.running, self._board.busy = items, True
         self._screen.started(self._board)
         self._graph = import_graph(self._folder.path)
 
@@ -304,7 +304,7 @@ class Session:
 
     def _run_is_over(self) -> None:
         self._rerun = None
-        self._board.running = frozenset()
+        self._board.running, self._board.busy = frozenset(), False
 
     def _show_verdict(self, event: Verdict) -> None:
         if event.item.id in event.rerun.items:
