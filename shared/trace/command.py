@@ -25,7 +25,6 @@ from shared.selftest.record import STATE, record_path
 
 from .lines import shown
 from .mermaid import diagram
-from .page import page
 from .reading import NoRecord, Recording, Section, read_recording
 from .terminal import draw
 
@@ -116,6 +115,8 @@ def _draw(
     written = Path()
     try:
         if options.html:
+            from .page import page  # templates take as long to import as all the rest
+
             written = _page_path(options, recording)
             _write(written, page(recording, chosen or recording.sections, language))
             print(PAGE_AT(path=written.absolute()).get(language))

@@ -7,6 +7,7 @@ points at one end of such a way and the record has the other, both are shown.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ CALLED = Text(en="actual: the call that reaches the server", zh="实际：server
 SERVER_SAID = Text(en="expected: the server's words", zh="应有：server 的原话")
 MODEL_TOLD = Text(en="actual: what the model is told", zh="实际：告诉模型的内容")
 NOTHING = "—"
+# what a bridge may add to a schema that has none of it: providers ask for it
+ADDED: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,19 @@ class Comparison:
     expected: str
     actual_title: Text
     actual: str
+
+    def blocks(self) -> Iterator[tuple[bool, list[str], list[str]]]:
+        """Runs of lines from the top: whether they are the same, as expected, as they are. The
+        comma that a line of JSON ends with, because another follows, makes no difference."""
+        expected, actual = self.expected.split("\n"), self.actual.split("\n")
+        matcher = difflib.SequenceMatcher(
+            None,
+            [line.rstrip(",") for line in expected],
+            [line.rstrip(",") for line in actual],
+            autojunk=False,
+        )
+        for kind, e_from, e_to, a_from, a_to in matcher.get_opcodes():
+            yield kind == "equal", expected[e_from:e_to], actual[a_from:a_to]
 
 
 def comparisons(section: Section) -> list[Comparison]:
@@ -87,8 +103,14 @@ def _schemas(tools: list[Any], events: list[Event]) -> Iterator[Comparison]:
         if not isinstance(function, dict) or function.get("name") not in listed:
             continue
         name = function["name"]
-        expected = _pretty(listed[name].get("inputSchema"))
-        actual = _pretty(function["parameters"]) if "parameters" in function else NOTHING
+        schema = listed[name].get("inputSchema")
+        parameters = _in_order_of(schema, function.get("parameters", NOTHING))
+        if isinstance(schema, dict) and isinstance(parameters, dict):
+            for field, empty in ADDED.items():
+                if field not in schema and parameters.get(field) == empty:
+                    del parameters[field]
+        expected = _pretty(schema)
+        actual = _pretty(parameters) if "parameters" in function else NOTHING
         if expected != actual:
             yield Comparison(SCHEMA(name=name), expected, PARAMETERS(name=name), actual)
 
@@ -124,8 +146,11 @@ def _calls(event: Event, events: list[Event]) -> Iterator[Comparison]:
     ]
     params = event.message.get("params")
     given = params if isinstance(params, dict) else {}
-    actual = _pretty({name: given[name] for name in ("name", "arguments") if name in given})
-    if expected and actual not in expected:
+    sent = {name: given[name] for name in ("name", "arguments") if name in given}
+    actual = _pretty(sent)
+    if expected and not any(
+        _pretty(_in_order_of(json.loads(one), sent)) == one for one in expected
+    ):
         yield Comparison(ASKED_FOR, "\n".join(expected), CALLED, actual)
 
 
@@ -151,6 +176,17 @@ def _words(event: Event, events: list[Event]) -> Iterator[Comparison]:
     actual = told[-1] if told and isinstance(told[-1], str) and told[-1] else NOTHING
     if said not in actual:
         yield Comparison(SERVER_SAID, said, MODEL_TOLD, actual)
+
+
+def _in_order_of(model: Any, value: Any) -> Any:
+    """The value with the keys of its objects in the order of another's: their order says nothing,
+    and where both are shown side by side it would look as if it did."""
+    if isinstance(model, dict) and isinstance(value, dict):
+        names = [*(name for name in model if name in value), *(n for n in value if n not in model)]
+        return {name: _in_order_of(model.get(name), value[name]) for name in names}
+    if isinstance(model, list) and isinstance(value, list) and len(model) == len(value):
+        return [_in_order_of(one, other) for one, other in zip(model, value, strict=True)]
+    return value
 
 
 def _pretty(value: Any) -> str:

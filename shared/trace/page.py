@@ -8,7 +8,6 @@ content security policy allows the page's own script and style, by their hashes,
 from __future__ import annotations
 
 import base64
-import difflib
 import hashlib
 import json
 from pathlib import Path
@@ -161,13 +160,10 @@ def _shown(text: Text) -> dict[str, str]:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    expected, actual = comparison.expected.split("\n"), comparison.actual.split("\n")
     sides: dict[str, list[list[Any]]] = {"expected": [], "actual": []}
-    matcher = difflib.SequenceMatcher(None, expected, actual, autojunk=False)
-    for kind, e_from, e_to, a_from, a_to in matcher.get_opcodes():
-        differs = int(kind != "equal")
-        sides["expected"] += [[visible(line), differs] for line in expected[e_from:e_to]]
-        sides["actual"] += [[visible(line), differs] for line in actual[a_from:a_to]]
+    for same, expected, actual in comparison.blocks():
+        sides["expected"] += [[visible(line), int(not same)] for line in expected]
+        sides["actual"] += [[visible(line), int(not same)] for line in actual]
     return {
         "expected": [_shown(comparison.expected_title), sides["expected"]],
         "actual": [_shown(comparison.actual_title), sides["actual"]],

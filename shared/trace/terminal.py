@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -195,11 +194,11 @@ def _compared(comparison: Comparison, language: Language) -> Styled:
     for sign, title in (("-", comparison.expected_title), ("+", comparison.actual_title)):
         style = "green" if sign == "-" else "red"
         out.append(f"{sign} {visible(title.get(language))}\n", style=f"bold {style}")
-    lines = difflib.ndiff(comparison.expected.split("\n"), comparison.actual.split("\n"))
-    for line in lines:
-        if line.startswith("?"):
-            continue
-        style = {"-": "green", "+": "red"}.get(line[0], "dim")
-        out.append(f"  {line[0]} {visible(line[2:])}\n", style=style)
+    for same, expected, actual in comparison.blocks():
+        signed = [(" ", expected)] if same else [("-", expected), ("+", actual)]
+        for sign, lines in signed:
+            style = {"-": "green", "+": "red"}.get(sign, "dim")
+            for line in lines:
+                out.append(f"  {sign} {visible(line)}\n", style=style)
     out.rstrip()
     return out
