@@ -115,7 +115,8 @@ def packages() -> list[Finding]:
         )
         return [Finding("packages", "note", found())]
     pins = _pins()
-    findings = [_package(name, bounds.pop(name), pins) for name in ("mcp", "openai")]
+    first = [name for name in ("mcp", "openai") if name in bounds]
+    findings = [_package(name, bounds.pop(name), pins) for name in first]
     rest = [_package(name, span, pins) for name, span in bounds.items()]
     wrong = [finding for finding in rest if finding.status != "ok"]
     if wrong:
@@ -357,7 +358,7 @@ def labs() -> list[Finding]:
 
 def course_files() -> list[Finding]:
     """What git says of the files that are the course's, not the learner's."""
-    changed = _git("status", "--porcelain", "--", "shared", "solutions", "selftest.py")
+    changed = _git("status", "--porcelain", "-uno", "--", "shared", "solutions", "selftest.py")
     if changed is None:
         found = Text(
             en="This folder is no git checkout (or git is missing): changes cannot be seen.",

@@ -1,4 +1,4 @@
-"""Two ways to show a board: drawn in place on a terminal, or as plain lines, one run after another."""
+"""Two ways to show a board: drawn in place on a terminal, or told in plain lines."""
 
 from __future__ import annotations
 

@@ -278,13 +278,13 @@ class Session:
             return
         self._board.notes = []
         self._exercise_shown = None
-        if changed and self._judged:
-            self._say(SAVED(files=files))
         kept = {number: one for number, one in self._verdicts.items() if number not in items}
         self._rerun = Rerun(
             self._target, self._launcher, self._seed, items, kept, now, self._events.put
         )
         self._board.running, self._board.busy = items, True
+        if changed and self._judged:
+            self._say(SAVED(files=files))
         self._screen.started(self._board)
         self._graph = import_graph(self._folder.path)
 
