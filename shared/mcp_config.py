@@ -76,6 +76,8 @@ def read_servers(path: Path) -> dict[str, ServerEntry]:
     `{"mcpServers": {NAME: {"command": TEXT, "args": [TEXT, …], "env": {TEXT: TEXT}}}}`.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(0, "this is no regular file")  # reading a pipe would never end
         text = path.read_text(encoding="utf-8-sig")  # Windows editors put a mark in front
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import sys
-import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -40,6 +40,7 @@ BAD_ARGUMENTS = Text(
     zh="`{name}` 的参数不是合法的 JSON（{reason}）：{words}。请给它们加上 shell 引号。",
 )
 CALL_FAILED = Text(en="The call brought no result: {reason}", zh="调用没有得到结果：{reason}")
+LAST_WORDS = 1.0  # seconds; what a server leaves behind may keep its stderr open for ever
 NEXT = Text(en="Another question (Enter to leave): ", zh="再问一句（直接回车退出）：")
 BAD_LANGUAGE = Text(
     en="LAB_LANG is {value!r}; it must be en or zh.",
@@ -84,50 +85,105 @@ def main(run_agent: RunAgent, open_host: OpenHost, argv: list[str] | None = None
 def _converse(
     run_agent: RunAgent, open_host: OpenHost, options: argparse.Namespace, language: Language
 ) -> int:
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # the servers import from here as well
     model = ChatModel.from_env(load_environment(ROOT))
     view = ConversationView(language)
-    config = {} if options.config is None else {"config": options.config}
-    with ExitStack() as stack:
-        with _explained_stderr(options.verbose, language):
-            host = stack.enter_context(open_host(**config))
+    with _servers(open_host, options, language) as host:
         question = _as_typed(options.question)
         while question:
-            run_agent(question, model, host, view.show)
+            view.answer(run_agent(question, model, host, view.show))
             question = _ask(language) if _is_terminal(sys.stdin) and view.on_terminal else ""
     return 0
 
 
-@contextmanager
-def _explained_stderr(verbose: bool, language: Language) -> Iterator[None]:
-    """While the servers start, keep what they write on stderr. A traceback among it is explained
-    when they fail; whatever it is, it comes out when they do not, or with --verbose."""
-    from shared.selftest.crash import explain
-    from shared.selftest.diagnoses import CATALOGUE
+class ServerLog:
+    """What the servers write on stderr: held back while they start, then passed on as it comes."""
 
-    sys.stderr.flush()
-    with tempfile.TemporaryFile() as kept:
+    def __init__(self) -> None:
+        self._exit, self._entrance = os.pipe()
+        self._held = b""
+        self._holding = True
+        self._lock = threading.Lock()
+        self._copier = threading.Thread(target=self._copy, name="server-log", daemon=True)
+        self._copier.start()
+
+    @contextmanager
+    def as_stderr(self) -> Iterator[None]:
+        """What is started in this block, which is entered once, has the log as its stderr."""
+        if sys.stderr is None:  # the program was started without it, and 2 may be any file
+            os.close(self._entrance)
+            yield
+            return
+        sys.stderr.flush()
         real = os.dup(2)
-        os.dup2(kept.fileno(), 2)
-        failure: ConfigError | None = None
+        os.dup2(self._entrance, 2)
+        os.close(self._entrance)
         try:
             yield
-        except ConfigError as error:
-            failure = error
         finally:
             os.dup2(real, 2)
             os.close(real)
-            kept.seek(0)
-            said = kept.read().decode(errors="backslashreplace")
-        stop = explain(said, ROOT, ".") if failure else None
-        if stop is None or verbose:
-            print(said, file=sys.stderr, end="")
-        if failure and stop:
-            found = stop.texts(CATALOGUE[stop.code])
-            print(found.cause.get(language), found.step.get(language), file=sys.stderr)
-        if failure:
-            raise failure
+
+    def take(self) -> str:
+        """All that was held back, which then does not come out. For when the servers are gone."""
+        self._copier.join(LAST_WORDS)
+        with self._lock:
+            said, self._held = self._held, b""
+        return said.decode(errors="backslashreplace")
+
+    def release(self) -> None:
+        """Let out what was held back, and hold nothing any more."""
+        with self._lock:
+            self._write(self._held)
+            self._held, self._holding = b"", False
+
+    def end(self) -> None:
+        """Let out the last words of servers that are gone."""
+        self.release()
+        self._copier.join(LAST_WORDS)
+
+    def _copy(self) -> None:
+        while data := os.read(self._exit, 65536):
+            with self._lock:
+                if self._holding:
+                    self._held += data
+                else:
+                    self._write(data)
+        os.close(self._exit)
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(2, data) :]
+
+
+@contextmanager
+def _servers(
+    open_host: OpenHost, options: argparse.Namespace, language: Language
+) -> Iterator[Tools]:
+    """The host with its servers. When they fail to start, a traceback of the course's own code in
+    what they wrote on stderr is explained, and shown with --verbose only."""
+    from shared.selftest.crash import explain
+    from shared.selftest.diagnoses import CATALOGUE
+
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # the servers import from here as well
+    config = {} if options.config is None else {"config": options.config}
+    log = ServerLog()
+    with ExitStack() as stack:
+        stack.callback(log.end)
+        try:
+            with log.as_stderr():
+                host = stack.enter_context(open_host(**config))
+        except ConfigError:
+            said = log.take()
+            stop = explain(said, ROOT, ".") if str(ROOT) in said else None
+            if stop is None or options.verbose:
+                print(said, file=sys.stderr, end="")
+            if stop is not None:
+                found = stop.texts(CATALOGUE[stop.code])
+                print(found.cause.get(language), found.step.get(language), file=sys.stderr)
+            raise
+        log.release()
+        yield host
 
 
 def show_tools(
@@ -145,7 +201,6 @@ def show_tools(
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("call", nargs="*", metavar="NAME ARGUMENTS")
     options = parser.parse_args(argv)
-    config = {} if options.config is None else {"config": options.config}
 
     def refuse(text: Text, code: int) -> int:
         print(text.get(language), file=sys.stderr)
@@ -159,14 +214,9 @@ def show_tools(
             calls.append((name, json.loads(words)))
         except ValueError as error:
             return refuse(BAD_ARGUMENTS(name=name, words=words, reason=error), 2)
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    )
     with interrupted_quietly():
         try:
-            with ExitStack() as stack:
-                with _explained_stderr(options.verbose, language):
-                    host = stack.enter_context(open_host(**config))
+            with _servers(open_host, options, language) as host:
                 shown: list[Any] = host.list_tools()
                 if calls:
                     shown = [dataclasses.asdict(host.call_tool(*call)) for call in calls]
@@ -219,7 +269,7 @@ class ConversationView:
             self._print = Console(highlight=False).print
 
     def show(self, message: dict[str, Any]) -> None:
-        """Show one message: the question, a call of the model, its result, or the answer."""
+        """Show one message as it comes: the question, a call of the model, or its result."""
         role = message["role"]
         if role == "user":
             self._line("question", message["content"])
@@ -231,8 +281,10 @@ class ConversationView:
             for call in message["tool_calls"]:
                 function = call["function"]
                 self._line("call", f"{function['name']}({function['arguments']})")
-        else:
-            self._line("answer", message.get("content") or "")
+
+    def answer(self, text: Any) -> None:
+        """Show what the agent returned, which is its answer."""
+        self._line("answer", text if isinstance(text, str) else repr(text))
 
     def _line(self, kind: str, text: str) -> None:
         label = LABELS[kind].get(self._language)

@@ -1,5 +1,7 @@
 """Tools as other people's servers describe them: what a bridge has to carry over unharmed."""
 
+import copy
+import random
 from typing import Any
 
 FOREIGN_TOOLS: list[dict[str, Any]] = [
@@ -65,3 +67,20 @@ FOREIGN_TOOLS: list[dict[str, Any]] = [
         "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
     },
 ]
+
+
+def draw_foreign_tools(draw: random.Random) -> list[dict[str, Any]]:
+    """These tools under names of this run, with keywords in their schemas that nobody can have
+    foreseen: who carries everything over has no need to."""
+    tools = []
+    for tool in copy.deepcopy(FOREIGN_TOOLS):
+        tool["name"] += f"_{draw.randrange(1000)}"
+        schema = tool["inputSchema"]
+        schema[f"x-{draw.randrange(1000)}"] = draw.randrange(1000)
+        keyword = draw.choice(["allOf", "anyOf", "oneOf", "not", "if"])
+        part = {"minProperties": draw.randrange(3)}
+        schema[keyword] = [part] if keyword.endswith("Of") else part
+        for inner in schema.get("properties", {}).values():
+            inner[f"x-{draw.randrange(1000)}"] = [draw.randrange(10)]
+        tools.append(tool)
+    return tools

@@ -42,7 +42,6 @@ WATCH_SECONDS = 0.2
 OURS = {
     "labs",
     "solutions",
-    "shared",
 }  # packages of this checkout, which a stage has its own copy of
 
 
@@ -105,7 +104,11 @@ class Launcher:
         env = {**self._env, **program.env}
         argv = list(program.argv)
         starter, warm = self._starters.get("cold") or self._starters[program.imports], False
-        if not self.cold and _is_this_python(argv[0]) and not _shadows(argv[1:], program.cwd):
+        settings = any(
+            name.startswith("PYTHON") for name in program.env
+        )  # of an interpreter's start
+        own_way = settings or _shadows(argv[1:], program.cwd)
+        if not self.cold and _is_this_python(argv[0]) and not own_way:
             warm = True
             try:
                 starter.wait_ready() if isinstance(starter, Supervisor) else None
@@ -223,5 +226,6 @@ def shadowing_files(folder: Path) -> list[str]:
         if (entry.suffix == ".py" or entry.is_dir())
         and entry.stem.isidentifier()
         and entry.stem not in OURS
+        and not entry.stem.startswith("__")
         and importlib.util.find_spec(entry.stem)
     )

@@ -19,7 +19,7 @@ from typing import Any
 
 def main() -> None:
     """Read `{"module", "function", "calls": [[argument, …], …]}`, answer with
-    `{"results": [{"value", "arguments"} | {"no_json"} | {"raised"}, …]}`.
+    `{"results": [{"value", "arguments", "type"} | {"no_json"} | {"raised"}, …]}`.
 
     `arguments` are what the call left of its arguments. A module or function that is not there
     raises, as it would anywhere.
@@ -45,13 +45,14 @@ def _call(function: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:
         value = function(*arguments)
     except Exception:
         return {"raised": traceback.format_exc()}
+    kind = type(value).__name__
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return {"no_json": repr(value)[:300]}
-    return {"value": value, "arguments": arguments}
+    return {"value": value, "arguments": arguments, "type": kind}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from shared.processes.launcher import shadowing_files
 
 from .stop import ItemStopped
 
-FRAME = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
+HEAD = "Traceback (most recent call last):"
+FRAME = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d{1,9})', re.MULTILINE)
 LAST_LINE = re.compile(r"^(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.MULTILINE)
 MISSING_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'")
 MISSING_ATTRIBUTE = re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'")
@@ -26,16 +27,14 @@ def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
 
     `folder` is where the learner's files ran; messages name it `shown_as`.
     """
-    start = stderr.rfind("Traceback (most recent call last):")
     syntax = re.search(r"^(SyntaxError|IndentationError|TabError): ", stderr, re.MULTILINE)
-    if start < 0 and not syntax:
+    traces = [HEAD + trace for trace in stderr.split(HEAD)[1:]] or ([stderr] if syntax else [])
+    if not traces:
         return None
-    trace = stderr[start:] if start >= 0 else stderr
-    frames = [
-        (folder / frame["file"], int(frame["line"]))  # a program may be named relative to it
-        for frame in FRAME.finditer(trace)
-    ]
-    own = [(path, line) for path, line in frames if path.is_relative_to(folder) and path.is_file()]
+    # Of a chain of exceptions the last one that passed through the learner's code: what libraries
+    # make of it on the way up tells less.
+    trace = next((one for one in reversed(traces) if _own_frames(one, folder)), traces[-1])
+    own = _own_frames(trace, folder)
     path, line = own[-1] if own else (folder, 0)
     where = f"{shown_as}/{path.relative_to(folder)}" if own else shown_as
     kind, text = _last_line(trace)
@@ -47,9 +46,18 @@ def explain(stderr: str, folder: Path, shown_as: str) -> ItemStopped | None:
     return stop.with_detail(trace.replace(str(folder), shown_as))
 
 
+def _own_frames(trace: str, folder: Path) -> list[tuple[Path, int]]:
+    """The frames of the learner's files, outermost first."""
+    frames = [
+        (folder / frame["file"], int(frame["line"]))  # a program may be named relative to it
+        for frame in FRAME.finditer(trace)
+    ]
+    return [(path, line) for path, line in frames if path.is_relative_to(folder) and path.is_file()]
+
+
 def ends_with(stderr: str, exception: str) -> bool:
     """Whether this stderr shows a traceback that ends with an exception of this name."""
-    start = stderr.rfind("Traceback (most recent call last):")
+    start = stderr.rfind(HEAD)
     return start >= 0 and _last_line(stderr[start:])[0].rpartition(".")[2] == exception
 
 
@@ -117,7 +125,7 @@ def _last_line(trace: str) -> tuple[str, str]:
 def _line_of(path: Path, line: int) -> str:
     try:
         return path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
-    except (OSError, UnicodeDecodeError, IndexError):
+    except (OSError, ValueError, IndexError):
         return ""
 
 

@@ -159,8 +159,10 @@ class Lab:
         """Run the lab's host, which shakes hands with the servers and lists their tools."""
         return self._run("host", [], files, servers, None)
 
-    def tool_results(self, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-        """Call tools through the lab's host and client, without a model.
+    def tool_results(
+        self, calls: Sequence[tuple[str, dict[str, Any]]], servers: dict[str, Program]
+    ) -> list[dict[str, Any]]:
+        """Call tools through the learner's client in an untouched host, without a model.
 
         Returns the ToolResults that they made of it, as `{"text", "is_error"}`. Stops the check
         when the program does not end well.
@@ -170,7 +172,7 @@ class Lab:
             for name, arguments in calls
             for word in (name, json.dumps(arguments, ensure_ascii=False))
         ]
-        run = self._run("host", words, "learner", None, None)
+        run = self._run("host", words, "client", servers, None)
         self.expect_success(run)
         results = _last_json_list(run.stdout)
         if results is None:
@@ -230,6 +232,8 @@ class Lab:
             try:
                 run = self._to_its_end(program, give_up=self._waits_behind_a_stray_line)
             except ItemStopped as stop:
+                for fault in relay.faults:
+                    raise fault from stop
                 if stop.code != "process.timeout":
                     raise
                 relay.close()  # ends the servers' stdin, and so brings out what a buffer held back
@@ -260,6 +264,9 @@ class Lab:
                 self._raise_crash(server.stderr.text)
                 raise self._ended_early(server)
         self._raise_crash(run.stderr)
+        said = run.stderr.strip().splitlines()
+        if run.code == 2 and said:  # the program itself says what is wrong with its configuration
+            raise ItemStopped("error", "config.unusable", reason=same(quote(said[-1], 400)))
         raise ItemStopped(
             "not_run",
             "process.ended-early",
@@ -299,13 +306,27 @@ class Lab:
 
         Stops the check when a call raises or returns what is no JSON.
         """
-        module, _, function = target.partition(":")
+        module, _, _ = target.partition(":")
         self._note_use("learner", f"{module}.py")
-        request = {
-            "module": f"labs.{self._stage.lab}.{module}",
-            "function": function,
-            "calls": list(arguments),
-        }
+        return self._calls(f"labs.{self._stage.lab}.{target}", target, arguments)
+
+    def judge_schema(self, schema: dict[str, Any], values: list[Any]) -> dict[str, Any]:
+        """`schemas.takes` in a process of its own. Stops the check when that does not end."""
+        (call,) = self._calls("shared.selftest.schemas:takes", "schema", [[schema, values]])
+        judged: dict[str, Any] = call.value
+        return judged
+
+    def ask_mock(self, questions: Sequence[str], tools: list[Any]) -> list[dict[str, Any]]:
+        """`schemas.ask_mock` for each question, in a process of its own. Stops the check when that
+        does not end."""
+        each = [[question, tools] for question in questions]
+        return [
+            call.value for call in self._calls("shared.selftest.schemas:ask_mock", "mock", each)
+        ]
+
+    def _calls(self, function: str, target: str, arguments: Sequence[Sequence[Any]]) -> list[Call]:
+        module, _, name = function.partition(":")
+        request = {"module": module, "function": name, "calls": list(arguments)}
         program = Program(
             (sys.executable, "-m", "shared.selftest.call_runner"),
             self._stage.package_root("learner"),
@@ -314,27 +335,28 @@ class Lab:
         run = self._to_its_end(program, json.dumps(request).encode())
         if run.code != 0:
             self._raise_crash(run.stderr)
-        try:
-            rows = parse_json(run.stdout)["results"]
-        except ValueError:
+        rows = _result_rows(run.stdout, len(arguments))
+        if rows is None:
             raise ItemStopped(
                 "not_run",
                 "process.ended-early",
                 code=run.code,
                 when=WHILE_RUNNING(what=target),
-            ).with_detail(run.stderr) from None
+            ).with_detail(run.stderr)
         results = []
         for row, given in zip(rows, arguments, strict=True):
             if "raised" in row:
                 self._raise_crash(row["raised"])
             if "no_json" in row:
                 self.fail("code.no-json", target=target, value=row["no_json"])
-            results.append(Call(list(given), row["value"], row["arguments"]))
+            results.append(Call(list(given), row["value"], row["arguments"], row["type"]))
         return results
 
     # -- inside -----------------------------------------------------------------------------------
 
     def _note_use(self, files: Files, *names: str) -> None:
+        if files == "client":
+            self.uses.add("mcp_client.py")
         if files == "learner":
             self.uses.update(names)
 
@@ -381,9 +403,11 @@ class Lab:
         with contextlib.suppress(BrokenPipeError), os.fdopen(stdin_write, "wb") as file:
             file.write(stdin)
         code = None
-        deadline = time.monotonic() + SECONDS
+        # what starts afresh first imports for seconds, and longer where much starts at once
+        seconds = SECONDS * (4 if self._launcher.cold else 1)
+        deadline = time.monotonic() + seconds
         while code is None and time.monotonic() < deadline and not give_up():
-            code = child.wait(min(0.25, SECONDS))
+            code = child.wait(min(0.25, seconds))
         if code is None:
             child.kill()
         for thread in pumps:
@@ -394,7 +418,7 @@ class Lab:
             strays = [event for event in self.transcript if event.kind == "stray"]
             if strays:
                 raise _stray_stop(strays)
-            raise ItemStopped("timeout", "process.timeout", seconds=int(SECONDS)).with_detail(
+            raise ItemStopped("timeout", "process.timeout", seconds=int(seconds)).with_detail(
                 stderr.output.text
             )
         return AgentRun(code, program.argv[2], stdout.text, stderr.output.text, child)
@@ -486,6 +510,7 @@ class Call:
     given: list[Any]
     value: Any
     arguments_after: list[Any]
+    type: str  # the name of the value's class
 
 
 class Asked:
@@ -598,18 +623,36 @@ def _is_message(text: str) -> bool:
     return is_json_rpc(message)
 
 
+def _result_rows(text: str, count: int) -> list[dict[str, Any]] | None:
+    """The results that the call runner wrote, or None when these are none of its: a process that
+    learner code runs in can write anything."""
+    try:
+        rows = parse_json(text)["results"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if not isinstance(rows, list) or len(rows) != count:
+        return None
+    for row in rows:
+        if not isinstance(row, dict):
+            return None
+        good = "value" in row and isinstance(row.get("arguments"), list) and "type" in row
+        if not good and not isinstance(row.get("raised", row.get("no_json")), str):
+            return None
+    return rows
+
+
 def _last_json_list(text: str) -> list[dict[str, Any]] | None:
     """The list of objects that a program printed last; a learner may have printed before it."""
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         if line.startswith("["):
             with contextlib.suppress(ValueError):
-                found = parse_json("".join(lines[number:]))
+                found, _ = json.JSONDecoder().raw_decode("".join(lines[number:]))
                 if isinstance(found, list) and all(isinstance(row, dict) for row in found):
                     return found
     return None
 
 
-def quote(text: str) -> str:
+def quote(text: str, most: int = 120) -> str:
     """A text short enough for a message, its middle left out when it is long."""
-    return text if len(text) <= 120 else f"{text[:100]}…{text[-15:]}"
+    return text if len(text) <= most else f"{text[: most - 20]}…{text[-15:]}"

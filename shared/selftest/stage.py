@@ -17,8 +17,10 @@ from typing import Literal
 from shared.authoring.build import starter_tree
 from shared.processes.supervisor import ROOT
 
-Files = Literal["learner", "starter"]
-FILES: tuple[Files, ...] = ("learner", "starter")
+Files = Literal["learner", "starter", "client"]
+FILES: tuple[Files, ...] = ("learner", "starter", "client")
+
+CLIENT = "mcp_client.py"  # of the learner, in `client`, where all else is as it came
 
 MAX_FILE_BYTES = 2 << 20  # what is larger is no source file of a lab
 MAX_FILES = 500  # nor are there so many of these
@@ -27,7 +29,7 @@ SKIP = ("__pycache__", ".git", ".venv", "node_modules")
 
 @dataclass(frozen=True)
 class Stage:
-    """`learner/labs/LAB` and `starter/labs/LAB` under one temporary folder.
+    """`learner/labs/LAB`, `starter/labs/LAB` and `client/labs/LAB` under one temporary folder.
 
     `shown_as` is how messages name the learner's folder, `source` where it really is.
     """
@@ -52,9 +54,12 @@ def make_stage(folder: Path, source: Path, lab: str, shown_as: str) -> Stage:
     stage = Stage(folder, lab, source, shown_as)
     _copy(source, stage.lab_folder("learner"))
     for path, content in starter_tree(ROOT / "solutions").items():
-        target = stage.package_root("starter") / "labs" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        for files in ("starter", "client"):
+            target = stage.folder / files / "labs" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    if (client := stage.lab_folder("learner") / CLIENT).is_file():
+        shutil.copyfile(client, stage.lab_folder("client") / CLIENT)
     for files in FILES:
         package = stage.package_root(files) / "labs" / "__init__.py"
         package.touch()

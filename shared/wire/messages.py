@@ -32,6 +32,18 @@ def text_of(answer: dict[str, Any]) -> str:
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 
+def says(text: str, words: str) -> bool:
+    """Whether a text has these words, as they are or escaped as JSON escapes them."""
+    return any(
+        shape in text
+        for shape in (
+            words,
+            json.dumps(words)[1:-1],
+            json.dumps(words, ensure_ascii=False)[1:-1],
+        )
+    )
+
+
 def arguments_of(call: Event) -> dict[str, Any]:
     """The arguments of a `tools/call`, empty when it has none or something else in their place."""
     params = call.message.get("params")

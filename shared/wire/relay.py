@@ -11,10 +11,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from shared.processes import Launcher, Program
+from shared.processes import Launcher, Program, SupervisorDied
 
 from .server_process import ServerProcess
 from .transcript import Transcript
+
+MAX_CONNECTIONS = 8  # to one server, in one run of a host
 
 STUB = Path(__file__).with_name("relay_stub.py")
 
@@ -40,6 +42,7 @@ class Relay:
         self._transcript = transcript
         self._servers = servers
         self._tokens = {f"{name}-{secrets.token_hex(8)}": name for name in servers}
+        self._served = dict.fromkeys(servers, 0)
         self._threads: list[threading.Thread] = []
         self._connections: list[socket.socket] = []
         self._closed = False
@@ -99,8 +102,9 @@ class Relay:
         with connection, contextlib.suppress(ConnectionError):
             stream = connection.makefile("rb", buffering=0)
             channel = self._tokens.get(stream.readline(200).decode(errors="replace").strip())
-            if channel is None:
-                return  # somebody else's connection
+            if channel is None or self._served[channel] >= MAX_CONNECTIONS:
+                return  # somebody else's, or one too many for a host that means well
+            self._served[channel] += 1
             try:
                 self._pass_on(connection, channel)
             except Exception as error:  # a thread has nobody above it: the run looks here
@@ -129,8 +133,10 @@ class Relay:
         self.sessions.append(server)
 
         def finish() -> None:
+            code = None
             server_ended.wait()
-            code = server.child.wait(server.STOP_SECONDS)
+            with contextlib.suppress(SupervisorDied):  # which the main thread is told of as well
+                code = server.child.wait(server.STOP_SECONDS)
             if host_is_there:
                 with contextlib.suppress(OSError):
                     connection.sendall(bytes(4) + bytes([(code or 0) & 0xFF]))

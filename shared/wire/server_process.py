@@ -135,6 +135,10 @@ class ServerProcess:
 
         Returns the exit code, or None when it had to be killed.
         """
+        if self._stdin_lock.acquire(timeout=seconds):
+            self._stdin_lock.release()
+        else:
+            self.child.kill()  # it does not read, and a writer waits for it to
         self.end_input()
         code = self.child.wait(seconds)
         if code is None:

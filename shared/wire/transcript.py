@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,7 +60,11 @@ class Event:
 
     def as_json(self) -> dict[str, Any]:
         """The event as one JSON object, for a transcript file or a result's evidence."""
-        row = {name: value for name, value in asdict(self).items() if value not in (None, "")}
+        row = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) not in (None, "")
+        }
         if self.message is not None:
             row.pop("raw", None)  # the message says it already
         row["at"] = round(self.at, 4)

@@ -24,6 +24,26 @@ DIAGNOSES: dict[str, Diagnosis] = {
             zh="把函数的参数命名为 order_id：SDK 会由它生成 schema。",
         ),
     ),
+    "server.invalid-schema": Diagnosis(
+        Text(
+            en="The inputSchema of `{name}` cannot be used: {reason}.",
+            zh="`{name}` 的 inputSchema 无法使用：{reason}。",
+        ),
+        Text(
+            en="It has to be JSON Schema with type object; the SDK makes one from the parameters.",
+            zh="它必须是 type 为 object 的 JSON Schema；SDK 会由函数参数生成。",
+        ),
+    ),
+    "server.other-orders": Diagnosis(
+        Text(
+            en="Asked for order {order}, `{name}` also tells of {other}.",
+            zh="查询的是订单 {order}，`{name}` 却把 {other} 也说了出来。",
+        ),
+        Text(
+            en="Answer with the one order that was asked for.",
+            zh="只回答被查询的那一笔订单。",
+        ),
+    ),
     "server.order-id-optional": Diagnosis(
         Text(
             en="`{name}` does not require `order_id`, so a model may leave it out.",

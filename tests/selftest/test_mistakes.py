@@ -5,8 +5,10 @@ And right answers in other words, which pass in full.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -156,7 +158,67 @@ MISTAKES = [
         f"    print('tracking', order_id){BODY}",
         "wire.stray-line",
     ),
+    Mistake(
+        "all-orders-at-once",
+        1,
+        f"{TOOL}def track_shipment(order_id: OrderId) -> str:\n"
+        "    find_order(order_id)\n    return str(shop)",
+        "server.other-orders",
+    ),
+    Mistake(
+        "newest-station-first",
+        1,
+        f"{TOOL}def track_shipment(order_id: OrderId) -> ShipmentTrack:"
+        + BODY.replace("list(order.shipment.stations)", "list(order.shipment.stations)[::-1]"),
+        "server.wrong-data",
+    ),
+    Mistake(
+        "attribute-of-the-wrong-object",
+        1,
+        f"{TOOL}def track_shipment(order_id: OrderId) -> ShipmentTrack:"
+        + BODY.replace("order.shipment.carrier", "order.carrier"),
+        "code.raised",
+        status="error",
+    ),
+    Mistake(
+        "pattern-that-is-none",
+        1,
+        f"{TOOL}def track_shipment(order_id: Annotated[str,"
+        " Field(json_schema_extra={'pattern': '^SO[0-9{8}('})]) -> ShipmentTrack:" + BODY,
+        "server.invalid-schema",
+    ),
+    Mistake(
+        "type-that-is-none",
+        1,
+        f"{TOOL}def track_shipment(order_id: Annotated[str,"
+        " Field(json_schema_extra={'type': 'str'})]) -> ShipmentTrack:" + BODY,
+        "server.invalid-schema",
+    ),
     # exercise 2
+    Mistake("empty-parameters", 2, "parameters = {}", "bridge.hollow-schema"),
+    Mistake(
+        "seven-keys-only",
+        2,
+        "keys = ('type', 'properties', 'required', '$defs', 'additionalProperties', 'title',"
+        " 'description', '$schema', 'minProperties')\n"
+        "parameters = {key: value for key, value in tool['inputSchema'].items() if key in keys}",
+        "bridge.field-lost",
+    ),
+    Mistake(
+        "table-by-name",
+        2,
+        "from .foreign_tools import FOREIGN_TOOLS\n"
+        "known = {each['name']: each['inputSchema'] for each in FOREIGN_TOOLS}\n"
+        "parameters = known.get(tool['name'].rpartition('_')[0]) or tool['inputSchema']",
+        "bridge.field-changed",
+    ),
+    Mistake(
+        "strict-promised",
+        2,
+        "return {'type': 'function', 'function': {'name': tool['name'], 'strict': True,"
+        " 'description': tool.get('description', ''), 'parameters': tool['inputSchema']}}",
+        "bridge.field-added",
+    ),
     Mistake(
         "hollow-again",
         2,
@@ -197,7 +259,8 @@ MISTAKES = [
         "        return {'type': 'object'} if 'anyOf' in node"
         " else {k: clean(v) for k, v in node.items()}\n"
         "    return node\n"
-        "parameters = clean(tool['inputSchema'])",
+        "schema = tool['inputSchema']\n"
+        "parameters = {**schema, 'properties': clean(schema.get('properties', {}))}",
         "bridge.field-changed",
     ),
     Mistake(
@@ -303,7 +366,7 @@ MISTAKES = [
         "base64-as-text",
         3,
         "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
-        "texts = [block.get('text') or block['data'] for block in result['content']]\n"
+        "texts = [block.get('text') or block.get('data', '') for block in result['content']]\n"
         "return ToolResult('\\n'.join(texts), result.get('isError', False))",
         "client.base64",
     ),
@@ -330,6 +393,53 @@ MISTAKES = [
         "texts = [block.get('text', '[image]') for block in result['content']]\n"
         "return ToolResult('\\n'.join(texts), is_error=False)",
         "client.is-error-lost",
+    ),
+    Mistake(
+        "error-by-its-words",
+        3,
+        "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "text = '\\n'.join(b.get('text', '[image]') for b in result['content'])\n"
+        "return ToolResult(text, is_error='rror' in text)",
+        "client.is-error-lost",
+    ),
+    Mistake(
+        "arguments-made-text",
+        3,
+        "arguments = {key: str(value) for key, value in arguments.items()}\n"
+        "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "texts = [block.get('text', '[image]') for block in result['content']]\n"
+        "return ToolResult('\\n'.join(texts), result.get('isError', False))",
+        "client.wrong-call",
+    ),
+    Mistake(
+        "three-blocks-at-most",
+        3,
+        "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "texts = [block.get('text', '[image]') for block in result['content'][:3]]\n"
+        "return ToolResult('\\n'.join(texts), result.get('isError', False))",
+        "client.block-lost",
+    ),
+    Mistake(
+        "text-without-result",
+        3,
+        "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "return result['content'][0]['text']",
+        "client.no-tool-result",
+    ),
+    Mistake(
+        "blocks-as-they-are",
+        3,
+        "result = self._request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "return ToolResult(result['content'], result.get('isError', False))",
+        "client.not-flattened",
+    ),
+    Mistake(
+        "method-of-the-client-misspelt",
+        3,
+        "result = self.request('tools/call', {'name': name, 'arguments': arguments})\n"
+        "return ToolResult(result['content'][0]['text'], False)",
+        "code.raised",
+        status="error",
     ),
     Mistake(
         "called-twice",
@@ -429,13 +539,57 @@ MISTAKES = [
         "code.raised",
         status="error",
     ),
+    Mistake(
+        "death-called-success",
+        4,
+        "from .mcp_client import ServerExited\n"
+        "try:\n"
+        "    return client.call_tool(name, values).text\n"
+        "except ServerExited:\n"
+        "    return '成功，一切正常'\n"
+        "except McpError as error:\n"
+        "    return str(error)",
+        "agent.server-death-untold",
+    ),
+    Mistake(
+        "printed-and-not-returned",
+        4,
+        "try:\n    return client.call_tool(name, values).text\n"
+        "except McpError as error:\n    print(error)",
+        "model.refused",
+    ),
     # exercise 5
+    Mistake(
+        "one-host-or-none",
+        5,
+        "reasons = [text for text, holds in ((SEVERAL_HOSTS, hosts != 1),"
+        " (OTHER_OWNERS, maintained_by_others), (HOT_SWAP, hot_swappable)) if holds]\n"
+        "return Decision(bool(reasons), reasons)",
+        "decision.yes-by-default",
+    ),
+    Mistake(
+        "one-reason-for-all",
+        5,
+        "reasons = ['host'] * ((hosts > 1) + maintained_by_others"
+        " + hot_swappable)\nreturn Decision(bool(reasons), reasons)",
+        "decision.reason-unnamed",
+    ),
+    Mistake(
+        "a-dict",
+        5,
+        "reasons = [text for text, holds in ((SEVERAL_HOSTS, hosts > 1),"
+        " (OTHER_OWNERS, maintained_by_others), (HOT_SWAP, hot_swappable)) if holds]\n"
+        "return {'use': bool(reasons), 'reasons': reasons}",
+        "decision.no-decision",
+    ),
     Mistake("always-yes", 5, "return Decision(True, [HOT_SWAP])", "decision.yes-by-default"),
     Mistake("always-no", 5, "return Decision(False, [])", "decision.criterion-ignored"),
     Mistake(
         "one-host-is-enough",
         5,
-        "reasons = [SEVERAL_HOSTS] if hosts >= 1 else []\nreturn Decision(bool(reasons), reasons)",
+        "reasons = [text for text, holds in ((SEVERAL_HOSTS, hosts >= 1),"
+        " (OTHER_OWNERS, maintained_by_others), (HOT_SWAP, hot_swappable)) if holds]\n"
+        "return Decision(bool(reasons), reasons)",
         "decision.yes-by-default",
     ),
     Mistake(
@@ -564,6 +718,31 @@ RIGHT_ANSWERS = {
         " '热插拔': hot_swappable}\n"
         "reasons = [text for text, holds in why.items() if holds]\n"
         "return Decision(len(reasons) > 0, reasons)",
+    ),
+    "reasons-with-numbers": (
+        5,
+        "reasons = []\n"
+        "if hosts > 1: reasons.append(f'{hosts} applications share it')\n"
+        "if maintained_by_others: reasons.append('别的部门负责')\n"
+        "if hot_swappable: reasons.append('Needs to be replaceable at runtime')\n"
+        "return Decision(use=bool(reasons), reasons=reasons)",
+    ),
+    "escaped-json": (
+        1,
+        "import json\n"
+        f"{TOOL}def track_shipment(order_id: OrderId) -> str:\n"
+        "    parcel = find_order(order_id).shipment\n"
+        "    return json.dumps([parcel.carrier, parcel.waybill, *parcel.stations])",
+    ),
+    "errors-as-json": (
+        4,
+        "try:\n    result = client.call_tool(name, values)\n"
+        "except McpError as error:\n    return json.dumps({'error': str(error)})\n"
+        "return json.dumps({'error': result.text}) if result.is_error else result.text",
+    ),
+    "keys-in-another-order": (
+        2,
+        "import json\nparameters = json.loads(json.dumps(tool['inputSchema'], sort_keys=True))",
     ),
     "reasons-in-another-order": (
         5,
@@ -723,3 +902,46 @@ def test_a_file_with_a_syntax_error_leaves_the_others_judged(
     assert statuses(result) == ["pass"] * 5 + ["error"]
     assert result.items[5].diagnosis == "code.syntax-error"
     assert "should_use_mcp.py, line" in result.items[5].message.en
+
+
+def test_the_exception_that_a_tool_raised_is_shown_with_its_line(solution: Work) -> None:
+    solution.edit(SERVER, '"carrier": order.shipment.carrier', '"carrier": order.carrier')
+    line = solution.files[SERVER].splitlines().index('        "carrier": order.carrier,') + 1
+    item = solution.item(2)
+    assert f"{SERVER}, line {line} raised AttributeError" in item.message.en
+    assert "Traceback" in item.detail
+
+
+def test_a_missing_file_is_named_and_no_other_is_put_at_risk(solution: Work) -> None:
+    (solution.folder / "bridge.py").unlink()
+    item = solution.item(3)
+    assert (item.status, item.diagnosis) == ("error", "code.missing-file")
+    assert "`git checkout -- labs/day23_mcp_server/bridge.py`" in item.message.en
+
+
+def test_a_script_that_is_not_there_is_named(solution: Work) -> None:
+    (solution.folder / SERVER).unlink()
+    item = solution.item(1)
+    assert (item.status, item.diagnosis) == ("error", "config.unusable")
+    assert "no file mcp_server.py" in item.message.en
+
+
+@pytest.mark.parametrize("name", ["json.py", "mcp.py"])
+def test_a_file_with_the_name_of_a_package_is_pointed_out(solution: Work, name: str) -> None:
+    (solution.folder / name).touch()
+    item = solution.item(1)
+    assert (item.status, item.diagnosis) == ("error", "code.shadows-package"), item.message.en
+    assert f"labs/day23_mcp_server/{name}" in item.message.en
+
+
+def test_a_folder_of_any_name_with_anything_in_it_is_judged(
+    solution: Work, statuses: Statuses, tmp_path: Path
+) -> None:
+    folder = tmp_path / "王小明 (2)"
+    solution.folder.rename(folder)
+    os.mkfifo(folder / "pipe")
+    (folder / "loop").symlink_to(folder)
+    (folder / "gone").symlink_to("nowhere")
+    (folder / "__main__.py").write_text("print('hi')", encoding="utf-8")
+    (folder / "huge.bin").write_bytes(bytes(3_000_000))
+    assert statuses(Work(folder, solution.launcher).judge()) == ["pass"] * 6

@@ -91,10 +91,10 @@ def test_the_untouched_starter_passes_item_1_alone(starter: Work, statuses: Stat
         "exercise.not-started",
         "item.waits",
     }
-    assert result.items[3].message.en == "Waits for item 2, 3."
+    assert result.items[3].message.en == "Waits for items 2 and 3."
     assert "not started" in result.items[1].message.en
     assert "还没有开始" in result.items[1].message.zh
-    line = int(result.items[1].step.en.rstrip(".").rpartition(" ")[2])
+    line = int(result.items[1].step.en.rpartition(":")[2])
     assert "# region exercise 1" in starter.files["mcp_server.py"].splitlines()[line - 1]
     document(result)
 

@@ -124,11 +124,13 @@ _FAILURE = re.compile(
     r"\b(?:errors?(?! codes?)|invalid|not (?:found|available|allowed|valid|supported|exist)"
     r"|(?:does|do|did) not (?:exist|match)|doesn't (?:exist|match)|no such|fail(?:ed|s|ure)?"
     r"|unknown|unavailable|unable|could not|couldn't|denied|refused|rejected|missing"
-    r"|timed out|time-?out|exception|traceback|no longer|stopped|exited|crashed"
-    r"|(?:cannot|can't) (?:be )?(?:call|connect|find|found|open|parse|reach|read|start)\w*)\b"
+    r"|timed out|time-?out|exception|traceback|no longer|stopped|exited|crashed|died"
+    r"|(?:has|have|was|were|is|are) (?:ended|gone|closed|lost|dead|disconnected)|disconnected"
+    r"|(?:cannot|can't) (?:be )?(?:answer|call|connect|find|found|open|parse|reach|read|start)\w*"
+    r")\b"
     r"|-32[0-9]{3}\b"
     r"|错误(?!码)|失败|不存在|无效|无法|不可用|找不到|未找到|查不到|未查到|查无|异常|被拒绝|拒绝访问"
-    r"|超时|不合法|不符合|格式不对|不支持|不允许|不能为空|缺少|已停止|已退出|未知|出错"
+    r"|断开|中断|崩溃|挂了|退出|超时|不合法|不符合|格式不对|不支持|不允许|不能为空|缺少|已停止|已退出|未知|出错"
     r"|没有(?:找到|查到|这|该|此|名为|叫|订单|单号|工具|权限|\s*[A-Za-z0-9-]*[0-9])",
     re.IGNORECASE | re.ASCII,
 )
