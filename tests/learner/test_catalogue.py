@@ -19,9 +19,15 @@ from tests.selftest.test_mistakes import EDITS, MISTAKES
 
 from .test_symptoms import REPORTED
 
-# Produced by tests of tests/selftest/test_verdicts.py, one for each status of a result, and by
-# those of test_symptoms.py that are no table.
+# Produced by tests that are no row of a table, in these files.
+OTHER_TESTS = (
+    "tests/learner/test_symptoms.py",
+    "tests/selftest/test_mistakes.py",
+    "tests/selftest/test_verdicts.py",
+)
 ELSEWHERE = {
+    "code.missing-file",
+    "code.shadows-package",
     "exercise.not-started",
     "grader.fault",
     "item.not-selected",
@@ -49,8 +55,7 @@ def test_a_test_produces_every_code() -> None:
 
 @pytest.mark.parametrize("code", sorted(ELSEWHERE))
 def test_the_codes_from_elsewhere_are_asserted_there(code: str) -> None:
-    files = (ROOT / "tests/selftest/test_verdicts.py", ROOT / "tests/learner/test_symptoms.py")
-    assert any(f'"{code}"' in path.read_text("utf-8") for path in files)
+    assert any(f'"{code}"' in (ROOT / name).read_text("utf-8") for name in OTHER_TESTS)
 
 
 @pytest.mark.parametrize("code", ALL)
@@ -139,6 +144,7 @@ def run(root: Path, *words: str, lang: str) -> subprocess.CompletedProcess[str]:
 def test_a_page_that_is_behind_is_named_and_written_anew(tmp_path: Path) -> None:
     for name in ("shared", "solutions", "docs"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    run(tmp_path, lang="en")
     page = tmp_path / catalogue.PAGES["zh"]
     whole = page.read_bytes()
     page.write_bytes(whole.replace(b"wire.no-flush", b"wire.flush"))
