@@ -38,7 +38,7 @@ MESSAGES = {
     "no_access": {
         "en": "{path} cannot be written ({reason}). Move the checkout to a folder of your own, or "
         "close the programs that use .venv, then try again.",
-        "zh": "无法写入 {path}（{reason}）。请把仓库移到您自己的文件夹，或关闭正在使用 .venv 的"
+        "zh": "无法写入 {path}（{reason}）。请把仓库移到你自己的文件夹，或关闭正在使用 .venv 的"
         "程序，然后重试。",
     },
     "no_network": {

@@ -20,8 +20,20 @@ from shared.processes import Launcher
 
 OK, RED, USAGE, FAULT = 0, 1, 2, 3
 
-# The learner's other commands: `selftest.py NAME …` runs `main(argv) -> exit code` of the module.
-COMMANDS: dict[str, str] = {}
+# The learner's other commands: `selftest.py NAME …` runs this function, `(argv) -> exit code`.
+COMMANDS = {
+    "doctor": "shared.learner.doctor:main",
+    "hint": "shared.learner.hint:main",
+    "probe": "shared.learner.probe:main",
+    "progress": "shared.learner.progress:main",
+    "quiz": "shared.learner.quiz:main",
+    "reset": "shared.learner.restore:main_reset",
+    "solve": "shared.learner.restore:main_solve",
+    "trace": "shared.trace.command:main",
+    "undo": "shared.learner.restore:main_undo",
+    "update": "shared.learner.update:main",
+    "watch": "shared.learner.watch:main",
+}
 
 USAGE_HINT = Text(
     en="`python selftest.py --help` lists what there is.",
@@ -64,6 +76,7 @@ def _parser(language: Language) -> UsageParser:
 
     parser = UsageParser(
         prog="selftest.py",
+        epilog=say("Other commands: ", "其他命令：") + ", ".join(COMMANDS),
         description=say(
             "Judge a day's lab by what crosses its wires.", "按线路上真实的报文检查某一天的实验。"
         ),
@@ -121,8 +134,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
-        command = importlib.import_module(COMMANDS[argv[0]])
-        return int(command.main(argv[1:]))
+        module, _, function = COMMANDS[argv[0]].partition(":")
+        return int(getattr(importlib.import_module(module), function)(argv[1:]))
     try:
         language = _language(argv)
     except ValueError as error:
@@ -137,6 +150,9 @@ def _main(argv: list[str]) -> int:
 
 def _judge(options: argparse.Namespace, language: Language, seed: int, launcher: Launcher) -> int:
     from rich.console import Console
+
+    from shared.learner.starters import starter_notices
+    from shared.learner.state import note_run
 
     from .discover import UsageError, choose_items, find_target
     from .junit import write_junit
@@ -169,6 +185,9 @@ def _judge(options: argparse.Namespace, language: Language, seed: int, launcher:
 
     console = Console(width=None if sys.stdout.isatty() else 100)
     print_report(result, target.checks, target.shown_as, console, language, verbose=options.verbose)
+    if not (options.solution or options.path):  # the learner's own labs/
+        for text in [*note_run(result), *starter_notices(result.day, result.lab)]:
+            _complain(text, language)
     try:
         write_record(result, target.shown_as, record_path(result.day))
     except OSError as error:
