@@ -10,7 +10,7 @@ import pytest
 
 from shared.i18n import LANGUAGES, Language, Text
 from shared.mcp_config import ConfigError, read_servers
-from shared.program import main
+from shared.program import main, run_day
 from solutions.day23_mcp_server.agent import run_agent
 from solutions.day23_mcp_server.host import Host
 
@@ -45,7 +45,7 @@ def write(folder: Path, name: str) -> Path:
     return config
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ["no JSON", "no such command"])
 def test_a_configuration_that_cannot_be_used(tmp_path: Path, name: str) -> None:
     config, words = write(tmp_path, name), CONFIGS[name][1]
     argv = (*AGENT, "a question", "--config", config)
@@ -77,13 +77,6 @@ def test_it_is_told_in_both_languages(
     assert err.count("\n") == 1
     assert str(config) in err
     assert words.get(language) in err
-
-
-def test_verbose_shows_where(tmp_path: Path) -> None:
-    done = run(*PROGRAM, "--config", tmp_path / "none.json", "--verbose", MOCK="1")
-    assert done.code == 2
-    assert "Traceback (most recent call last):" in done.err
-    assert "cannot be read" in done.err[-1]
 
 
 def test_a_server_that_ends_at_once(tmp_path: Path) -> None:
@@ -145,17 +138,24 @@ def test_the_mark_of_windows_editors_does_no_harm(tmp_path: Path) -> None:
 # -- the command line -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "no day 99"), ("zh", "没有第 99 天")])
-def test_no_such_day(language: str, words: str) -> None:
-    done = run("-m", "shared.program", "99", MOCK="1", LAB_LANG=language)
+def test_no_such_day() -> None:
+    done = run("-m", "shared.program", "99", MOCK="1", LAB_LANG="zh")
     assert done.code == 2
-    assert words in done.sentence()
-    assert "23" in done.sentence()
+    assert "没有第 99 天。现有：23" in done.sentence()
 
 
-@pytest.mark.parametrize("argv", [PROGRAM, AGENT], ids=["shared.program", "the agent"])
-def test_no_such_language(argv: tuple[str, ...]) -> None:
-    done = run(*argv, MOCK="1", LAB_LANG="fr")
+def test_no_such_day_in_english(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LAB_LANG", "en")
+    assert run_day(["99"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("There is no day 99. There is: 23")
+
+
+def test_no_such_language() -> None:
+    done = run(*PROGRAM, MOCK="1", LAB_LANG="fr")
     assert done.code == 2
     assert done.out == []
     english, chinese = done.err  # neither is known to be theirs
@@ -184,32 +184,35 @@ def test_the_starter_runs_and_shows_what_its_blanks_do(checkout: Path, tiny: Pat
     assert "已发货" not in done.out[-1]
 
 
-MISTAKES = {
-    "a syntax error": ("def to_function_tool(tool:", "bridge.py, line 1 is not valid Python"),
-    "another name": ("def to_function(tool): ...\n", "bridge.py has no `to_function_tool`"),
-}
-
-
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_a_file_of_the_learner(
-    checkout: Path, bridge: Path, tiny: Path, name: str
-) -> None:
-    text, words = MISTAKES[name]
-    bridge.write_text(text, encoding="utf-8")
+def test_a_file_of_the_learner_that_is_no_python(checkout: Path, bridge: Path, tiny: Path) -> None:
+    bridge.write_text("def to_function_tool(tool:", encoding="utf-8")
     done = run("-m", "shared.program", "23", "--config", tiny, cwd=checkout, MOCK="1")
     assert done.code == 1
-    assert f"labs/day23_mcp_server/{words}" in done.sentence()
+    assert "labs/day23_mcp_server/bridge.py, line 1 is not valid Python" in done.sentence()
+
+
+def test_a_server_of_the_learner_that_is_no_python(checkout: Path) -> None:
+    """It speaks in a process of its own, and what it says there is a traceback."""
+    path = checkout / "labs" / "day23_mcp_server" / "mcp_server.py"
+    before = path.read_bytes()
+    path.write_text("def (:", encoding="utf-8")
+    try:
+        done = run("-m", "shared.program", "23", cwd=checkout, MOCK="1")
+    finally:
+        path.write_bytes(before)
+    assert done.code == 2
+    assert done.out == []
+    explained, blamed = done.err
+    assert "labs/day23_mcp_server/mcp_server.py, line 1 is not valid Python" in explained
+    assert 'server "shop" did not finish the handshake' in blamed
 
 
 def test_an_exception_in_a_file_of_the_learner(checkout: Path, bridge: Path, tiny: Path) -> None:
+    """With the traceback that --verbose asks for, and the sentence after it."""
     bridge.write_text("def to_function_tool(tool):\n    raise LookupError('here')", "utf-8")
-    argv = ("-m", "shared.program", "23", "--config", tiny)
-    said = "labs/day23_mcp_server/bridge.py 第 2 行抛出了 LookupError: here"
+    argv = ("-m", "shared.program", "23", "--config", tiny, "--verbose")
     done = run(*argv, cwd=checkout, MOCK="1", LAB_LANG="zh")
-    assert done.code == 1
-    assert said in done.sentence()
-    done = run(*argv, "--verbose", cwd=checkout, MOCK="1", LAB_LANG="zh")
     assert done.code == 1
     assert done.err[0] == "Traceback (most recent call last):"
     assert "LookupError: here" in done.err
-    assert said in done.err[-1]
+    assert "labs/day23_mcp_server/bridge.py 第 2 行抛出了 LookupError: here" in done.err[-1]

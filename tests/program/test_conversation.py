@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from shared.program import QUESTION
 
+from ..day23.scripted import write_server
 from .conftest import AGENT, C_LOCALE, PROGRAM, run
 
 pytestmark = pytest.mark.timeout(60)
@@ -69,7 +71,30 @@ def test_another_locale(env: dict[str, str], encoding: str) -> None:
     assert "已发货" in done.out[-1]
 
 
-def test_the_locale_chooses_the_language(tiny: Path) -> None:
-    done = run(*PROGRAM, "--config", tiny, MOCK="1", LAB_LANG="", LANG="zh_CN.UTF-8")
+TALKATIVE = """\
+def log(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+log("starting")
+shake_hands()
+receive()
+answer(receive(), tools=[{**tool("query_order"), "description": "查询订单的状态"}])
+request = receive()
+log("working")
+tell(request, "已发货")
+sys.stdin.read()
+log("ending")
+"""
+
+
+def test_what_servers_write_on_stderr_comes_out(tmp_path: Path) -> None:
+    """At the start, while they work, and at the end: it is where a server's author looks."""
+    write_server(tmp_path / "shop.py", TALKATIVE)
+    config = tmp_path / "mcp.json"
+    entry = {"command": "python", "args": ["-S", "shop.py"]}
+    config.write_text(json.dumps({"mcpServers": {"shop": entry}}), encoding="utf-8")
+    done = run(*PROGRAM, "--config", config, MOCK="1")
     assert done.code == 0
-    assert done.out[0].startswith("你: ")
+    assert done.err == ["starting", "working", "ending"]
+    assert done.out[-1].startswith("answer: ")

@@ -147,9 +147,3 @@ def test_a_service_that_never_answers(stalled: str, tiny: Path) -> None:
     sentence = done.sentence()
     for word in (stalled, "within 0.5 seconds", "OPENAI_TIMEOUT"):
         assert word in sentence
-
-
-def test_a_setting_that_cannot_be_used() -> None:
-    done = run(*AGENT, OPENAI_BASE_URL="api.example.com", OPENAI_API_KEY=KEY)
-    assert done.code == 2
-    assert 'OPENAI_BASE_URL is "api.example.com"' in done.sentence()
