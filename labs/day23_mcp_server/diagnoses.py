@@ -428,12 +428,12 @@ DIAGNOSES: dict[str, Diagnosis] = {
     ),
     "agent.answer-not-returned": Diagnosis(
         Text(
-            en="The model answered, but the program did not print it.",
-            zh="模型给出了回答，程序却没有打印出来。",
+            en="The model answered, but that is not what the agent returned.",
+            zh="模型给出了回答，agent 返回的却不是它。",
         ),
         Text(
-            en="Give every message to say(), the model's last one too: it shows them.",
-            zh="每条消息都要交给 say()，模型的最后一条也一样：是它负责显示。",
+            en="run_agent returns the content of the model's last message.",
+            zh="run_agent 要返回模型最后一条消息的 content。",
         ),
     ),
     # exercise 5: the decision

@@ -231,7 +231,7 @@ REPORTED = [
     ),
     Reported(
         "an answer that is kept to itself",
-        edit(AGENT, "        show(message)\n", ""),
+        edit(AGENT, 'return answer.get("content") or ""', 'return "好的"'),
         4,
         "agent.answer-not-returned",
     ),
