@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,8 +60,14 @@ class Work:
         (self.folder / name).write_text(text, encoding="utf-8")
         return self
 
-    def judge(self, *items: int, seed: int = SEED, launcher: Launcher | None = None) -> Result:
-        """Run the self-test on the folder."""
+    def judge(
+        self,
+        *items: int,
+        seed: int = SEED,
+        launcher: Launcher | None = None,
+        kept: Mapping[int, ItemResult] | None = None,
+    ) -> Result:
+        """Run the self-test on the folder; `kept` are verdicts that an edit cannot have changed."""
         return run_checks(
             load_checks(LAB),
             self.folder,
@@ -69,6 +75,7 @@ class Work:
             seed=seed,
             launcher=launcher or self.launcher,
             only=frozenset(items),
+            kept=kept,
         )
 
     def item(self, number: int) -> ItemResult:
@@ -81,6 +88,14 @@ def solution(launcher: Launcher, tmp_path: Path) -> Work:
     folder = tmp_path / "solution" / LAB
     shutil.copytree(ROOT / "solutions" / LAB, folder, ignore=shutil.ignore_patterns("__pycache__"))
     return Work(folder, launcher)
+
+
+@pytest.fixture(scope="session")
+def solved(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The verdicts on the solution as it is."""
+    folder = tmp_path_factory.mktemp("solved") / LAB
+    shutil.copytree(ROOT / "solutions" / LAB, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return Work(folder, launcher).judge()
 
 
 @pytest.fixture
