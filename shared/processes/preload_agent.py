@@ -8,7 +8,9 @@ import subprocess  # noqa: F401
 import threading  # noqa: F401
 
 import shared.mcp_config
-import shared.program  # noqa: F401
+import shared.program
+import shared.selftest.call_runner
+import shared.selftest.schemas  # noqa: F401
 from shared.chat.model import ChatModel
 
 _TOOL = {
