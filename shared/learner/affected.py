@@ -16,6 +16,9 @@ Graph = Mapping[str, frozenset[str] | None]
 told, because the file does not parse."""
 
 
+OF_THE_COURSE = ("checks.py", "goals.py", "hints.py", "quiz.py")  # of each lab
+
+
 def import_graph(folder: Path) -> Graph:
     """The imports among the modules of a lab's folder, as they stand."""
     graph: dict[str, frozenset[str] | None] = {}
@@ -74,31 +77,30 @@ def affected_items(
     """
     affected: set[int] = set()
     for path in changed:
-        if is_never_run(path, lab):
-            continue
-        if path not in checks.exercises.values():
+        if path in checks.exercises.values():
+            affected.update(
+                item.id
+                for item in checks.items
+                if path in rests_on.get(item.id, ())
+                or (item.exercise is not None and checks.exercises[item.exercise] == path)
+            )
+        elif not _is_never_run(path, lab):
             return frozenset(item.id for item in checks.items)
-        affected.update(
-            item.id
-            for item in checks.items
-            if path in rests_on.get(item.id, ())
-            or (item.exercise is not None and checks.exercises[item.exercise] == path)
-        )
     for item in checks.items:  # what is needed comes before what needs it
         if affected.intersection(item.needs):
             affected.add(item.id)
     return frozenset(affected)
 
 
-def is_never_run(path: str, lab: str) -> bool:
+def _is_never_run(path: str, lab: str) -> bool:
     """Whether a file of a lab only speaks of it, or is a copy of what the grader has itself."""
     return re.fullmatch(r"README[^/]*", path) is not None or path in _graders_own(lab)
 
 
 @functools.cache
 def _graders_own(lab: str) -> frozenset[str]:
-    """`checks.py` and the modules that serve nothing but it, and what other commands read."""
+    """The modules of a lab that other commands read, and those that serve nothing else."""
     graph = import_graph(ROOT / "solutions" / lab)
-    judging = reached(["checks.py", "hints.py", "quiz.py"], graph)
+    judging = reached(OF_THE_COURSE, graph)
     running = reached([name for name in graph if name not in judging], graph)
     return judging - running

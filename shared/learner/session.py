@@ -14,7 +14,7 @@ from shared.authoring.regions import find_region
 from shared.i18n import Language, Text
 from shared.processes import Launcher
 from shared.processes.supervisor import ROOT
-from shared.selftest.cli import NOT_KEPT
+from shared.selftest.cli import COMMANDS, NOT_KEPT
 from shared.selftest.discover import Target, days
 from shared.selftest.record import record_path, write_record
 from shared.selftest.result import ItemResult, Result
@@ -33,6 +33,7 @@ SETTLE_SECONDS = 0.2  # for a file that has gone: an editor that saves by rename
 RETRIES = 3  # of a run that found no room to work, or a file that went while it was copied
 
 SAVED = Text(en="Saved: {files}.", zh="已保存：{files}。")
+EVERYTHING = Text(en="Everything again.", zh="全部重新检查。")
 UNAFFECTED = Text(
     en="Saved: {files}. No item depends on it; the verdicts stand.",
     zh="已保存：{files}。没有检查项依赖它，结果不变。",
@@ -76,9 +77,6 @@ NOT_OURS = Text(
 UNKNOWN_KEY = Text(
     en="No such key: {key}. Press ? for help.", zh="没有这个按键：{key}。按 ? 查看帮助。"
 )
-NOT_THERE = Text(
-    en="This course has no command “{name}” yet.", zh="本课程还没有 “{name}” 这个命令。"
-)
 COMMAND_FAILED = Text(
     en="“{name}” has failed: {error}. Your files are as it left them.",
     zh="“{name}” 执行失败：{error}。你的文件停留在它退出时的状态。",
@@ -90,12 +88,7 @@ NO_ROOM = Text(
     zh="自检无法运行：{reason}。请腾出磁盘空间，或把 TMPDIR 设成别的文件夹；按 a 再试一次。",
 )
 
-# The other commands that keys lead to: name, module and function, loaded when they are asked for.
-COMMANDS = {
-    "h": ("hint", "shared.learner.hint", "main"),
-    "t": ("trace", "shared.trace.command", "main"),
-    "r": ("reset", "shared.learner.restore", "main_reset"),
-}
+KEY_COMMANDS = {"h": "hint", "t": "trace", "r": "reset"}  # by the names of the command line
 
 
 class Session:
@@ -219,7 +212,7 @@ class Session:
             self._say(self._next_exercise())
         elif key.name in "?？":
             self._say(HELP)
-        elif key.name in COMMANDS:
+        elif key.name in KEY_COMMANDS:
             if self._rerun is None:
                 return self._command(key.name)
             self._pending_key = key.name
@@ -283,7 +276,9 @@ class Session:
             self._target, self._launcher, self._seed, items, kept, now, self._events.put
         )
         self._board.running, self._board.busy = items, True
-        if changed and self._judged:
+        if everything:
+            self._say(EVERYTHING)
+        elif changed and self._judged:
             self._say(SAVED(files=files))
         self._screen.started(self._board)
         self._graph = import_graph(self._folder.path)
@@ -395,7 +390,7 @@ class Session:
 
         Returns an exit code when that was interrupted.
         """
-        name, module, function = COMMANDS[key]
+        name = KEY_COMMANDS[key]
         arguments = [str(self._target.checks.day), "--lang", self._language]
         failure = self._board.first_failure
         if key in "hr":
@@ -412,13 +407,8 @@ class Session:
                 return None
             else:
                 arguments += ["--exercise", str(failure.exercise)]
-        try:
-            main = getattr(importlib.import_module(module), function)
-        except ModuleNotFoundError as error:
-            if error.name is None or not module.startswith(error.name):
-                raise
-            self._say(NOT_THERE(name=name))
-            return None
+        module, _, function = COMMANDS[name].partition(":")
+        main = getattr(importlib.import_module(module), function)
         self._release_terminal()
         code = 0
         try:

@@ -14,35 +14,34 @@ from typing import Any
 import pexpect
 import psutil
 
-from shared.processes.supervisor import ROOT
-
 SECONDS = 40.0  # until something must have happened, on a machine that is busy with other tests
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 RUNNING = re.compile("(running|运行中) …")
 ROW = re.compile(r"^([✔✘▷○…!]) (\d) ", re.MULTILINE)
 
-PROGRAM = "import sys; from shared.learner.watch import main; sys.exit(main(sys.argv[1:]))"
-
 
 def environment(**env: str) -> dict[str, str]:
-    """The environment of a learner: nothing of pytest's, and these."""
+    """The environment of a learner: nothing of pytest's, and these variables."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     clean.pop("NO_COLOR", None)
-    defaults = {"PYTHONPATH": str(ROOT), "LAB_LANG": "en", "TERM": "xterm-256color"}
+    defaults = {"LAB_LANG": "en", "TERM": "xterm-256color"}
     return {**clean, **defaults, **env}
 
 
 class Watching:
-    """A watcher in a terminal. A context manager: leaving it ends what is left of it."""
+    """A watcher of the checkout `root`, in a terminal. A context manager: leaving it ends what is
+    left of it."""
 
-    def __init__(self, *arguments: str | Path, size: tuple[int, int] = (45, 100), **env: str):
+    def __init__(
+        self, root: Path, *arguments: str | Path, size: tuple[int, int] = (45, 100), **env: str
+    ) -> None:
         self.raw = ""
         self._seen = 0  # how much of it `forget` has put behind us
         self.child: Any = pexpect.spawn(
             sys.executable,
-            ["-c", PROGRAM, "23", *map(str, arguments)],
-            cwd=str(ROOT),
+            ["selftest.py", "watch", "23", *map(str, arguments)],
+            cwd=str(root),
             env=environment(**env),
             dimensions=size,
             encoding="utf-8",

@@ -20,12 +20,19 @@ from shared.authoring.regions import replace_region, solution_of
 from shared.authoring.starters import starter_tree
 from shared.processes.supervisor import ROOT
 
-from .terminal import CONTROL, PROGRAM, STYLE, Watching, environment
+from .checkout import Checkout
+from .terminal import CONTROL, STYLE, Watching, environment
 
 LAB = "day23_mcp_server"
 SOLUTION = ROOT / "solutions" / LAB
 GREEN = "✔✔✔✔✔✔"
 HANG = "while True:\n    pass\n"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout whose learner's state may be written to."""
+    return Checkout.make(tmp_path_factory.mktemp("watch") / "course").root
 
 
 @pytest.fixture
@@ -45,12 +52,59 @@ def starter(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def green(solved: Path) -> Iterator[Watching]:
-    """A watcher over the solution, after its first run."""
-    with Watching("--path", solved, "--seed", "7") as watching:
-        watching.see_marks(GREEN)
+def own(checkout: Path, solved: Path) -> Iterator[Watching]:
+    """A watcher over one item of the solution, after its first run, for one test alone."""
+    with Watching(checkout, "--path", solved, "--item", "6") as watching:
+        watching.see_marks("✔")
         watching.forget()
         yield watching
+
+
+class Shared:
+    """A watcher over a solution that is edited and mended again."""
+
+    def __init__(self, checkout: Path, folder: Path) -> None:
+        self.folder = folder
+        self._checkout = checkout
+        self.watching: Watching | None = None
+
+    def fresh(self) -> Watching:
+        """The watcher, with the folder as it should be and all its items green."""
+        self.folder.mkdir(exist_ok=True)
+        originals = {path.name: path for path in SOLUTION.iterdir() if path.is_file()}
+        for name, path in originals.items():
+            copy = self.folder / name
+            if not copy.exists() or copy.read_bytes() != path.read_bytes():
+                shutil.copy(path, copy)
+        for path in self.folder.iterdir():
+            if path.is_file() and path.name not in originals:
+                path.unlink()
+        if self.watching is None or not self.watching.child.isalive():
+            self.watching = Watching(self._checkout, "--path", self.folder, "--seed", "7")
+        self.watching.child.send("a")  # a run after the last of these files
+        self.watching.see("Everything again")
+        self.watching.see_marks(GREEN)
+        self.watching.forget()
+        return self.watching
+
+
+@pytest.fixture(scope="module")
+def shared(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    shared = Shared(checkout, tmp_path_factory.mktemp("shared") / LAB)
+    yield shared
+    if shared.watching is not None:
+        assert shared.watching.end() == 0
+
+
+@pytest.fixture
+def green(shared: Shared) -> Watching:
+    return shared.fresh()
+
+
+@pytest.fixture
+def folder(shared: Shared) -> Path:
+    """The folder that `green` watches."""
+    return shared.folder
 
 
 def append(path: Path, text: str = "# looked at\n") -> None:
@@ -75,10 +129,10 @@ def again(watching: Watching, marks: str) -> None:
     ],
 )
 def test_items_turn_green_and_red_as_files_are_saved(
-    starter: Path, language: str, words: list[str]
+    checkout: Path, starter: Path, language: str, words: list[str]
 ) -> None:
     server = starter / "mcp_server.py"
-    with Watching("--path", starter, LAB_LANG=language) as watching:
+    with Watching(checkout, "--path", starter, LAB_LANG=language) as watching:
         watching.see_marks("✔▷▷○○▷")
         not_started, running, saved, quit_ = words
         for word in (not_started, quit_):
@@ -98,7 +152,7 @@ def test_items_turn_green_and_red_as_files_are_saved(
         assert "✘ 2" in watching.screen, "the last state stays to be read"
 
 
-def test_a_save_judges_what_it_can_affect(green: Watching, solved: Path) -> None:
+def test_a_save_judges_what_it_can_affect(green: Watching, folder: Path) -> None:
     for name, expected in {
         "should_use_mcp.py": {6},
         "agent.py": {4, 5},
@@ -107,19 +161,19 @@ def test_a_save_judges_what_it_can_affect(green: Watching, solved: Path) -> None
         "mcp_server.py": {1, 2, 3, 4, 5},
         "local_tools.py": {1, 2, 3, 4, 5, 6},
     }.items():
-        append(solved / name)
+        append(folder / name)
         green.see(f"Saved: {name}")
         green.see_marks(GREEN)
         assert green.were_running() == expected, name
         green.forget()
     for name in ("README.md", "checks.py"):
-        append(solved / name)
+        append(folder / name)
         green.see(f"Saved: {name}. No item depends on it")
     assert green.were_running() == set()
 
 
-def test_polling(solved: Path) -> None:
-    with Watching("--path", solved.parent, "--poll", "--item", "6") as watching:
+def test_polling(checkout: Path, solved: Path) -> None:
+    with Watching(checkout, "--path", solved.parent, "--poll", "--item", "6") as watching:
         watching.see_marks("✔")
         watching.forget()
         (solved / "should_use_mcp.py").write_text("import nonsense\n", "utf-8")
@@ -131,8 +185,8 @@ def test_polling(solved: Path) -> None:
 # -- what it survives -----------------------------------------------------------------------------
 
 
-def test_a_syntax_error(green: Watching, solved: Path) -> None:
-    agent = solved / "agent.py"
+def test_a_syntax_error(green: Watching, folder: Path) -> None:
+    agent = folder / "agent.py"
     text = agent.read_text("utf-8")
     agent.write_text("def run_agent(:\n", "utf-8")
     green.see_marks("✔✔✔✘○✔")
@@ -141,8 +195,8 @@ def test_a_syntax_error(green: Watching, solved: Path) -> None:
     green.see_marks(GREEN)
 
 
-def test_hung_code_is_left_for_a_newer_save(green: Watching, solved: Path) -> None:
-    client = solved / "mcp_client.py"
+def test_hung_code_is_left_for_a_newer_save(green: Watching, folder: Path) -> None:
+    client = folder / "mcp_client.py"
     text = client.read_text("utf-8")
     client.write_text(HANG, "utf-8")
     green.wait(lambda: 1 in green.were_running(), "a run")
@@ -160,47 +214,47 @@ def test_hung_code_is_left_for_a_newer_save(green: Watching, solved: Path) -> No
     assert not any(psutil.pid_exists(pid) for pid in hung)
 
 
-def test_hung_code_and_an_impatient_learner(green: Watching, solved: Path) -> None:
-    (solved / "agent.py").write_text(HANG, "utf-8")
-    green.wait(lambda: 4 in green.were_running(), "a run")
-    green.child.send("h")
-    green.see("“hint” comes when this run has ended")
-    green.child.send("n")
-    green.see("Nothing is open")  # by the verdicts that stand
-    assert green.end("q") == 0
+def test_hung_code_and_an_impatient_learner(own: Watching, solved: Path) -> None:
+    (solved / "should_use_mcp.py").write_text(HANG, "utf-8")
+    own.wait(lambda: 6 in own.were_running(), "a run")
+    own.child.send("h")
+    own.see("“hint” comes when this run has ended")
+    own.child.send("n")
+    own.see("Nothing is open")  # by the verdicts that stand
+    assert own.end("q") == 0
 
 
-def test_editors_that_save_by_rename(green: Watching, solved: Path) -> None:
-    target = solved / "should_use_mcp.py"
+def test_editors_that_save_by_rename(green: Watching, folder: Path) -> None:
+    target = folder / "should_use_mcp.py"
     text = target.read_text("utf-8")
     wrong = text.replace("hosts > 1", "hosts > 2")
     assert wrong != text
 
-    draft = solved / "should_use_mcp.py.tmp"  # most: a file beside it, in its place at once
+    draft = folder / "should_use_mcp.py.tmp"  # most: a file beside it, in its place at once
     draft.write_text(wrong, "utf-8")
     draft.replace(target)
     again(green, "✔✔✔✔✔✘")
 
-    (solved / ".should_use_mcp.py.swp").write_bytes(b"b0VIM")  # vim
-    (solved / "4913").touch()
-    (solved / "4913").unlink()
-    target.rename(solved / "should_use_mcp.py~")
+    (folder / ".should_use_mcp.py.swp").write_bytes(b"b0VIM")  # vim
+    (folder / "4913").touch()
+    (folder / "4913").unlink()
+    target.rename(folder / "should_use_mcp.py~")
     target.write_text(text, "utf-8")
     again(green, GREEN)
-    (solved / "should_use_mcp.py~").unlink()
-    (solved / ".should_use_mcp.py.swp").unlink()
+    (folder / "should_use_mcp.py~").unlink()
+    (folder / ".should_use_mcp.py.swp").unlink()
 
     os.utime(target)  # touched, and the same as before
     target.write_text(text, "utf-8")
-    append(solved / "agent.py")
+    append(folder / "agent.py")
     green.see("Saved: agent.py.")
     green.see_marks(GREEN)
     assert green.were_running() == {4, 5}
 
 
-def test_a_file_that_vanishes_and_comes_back(green: Watching, solved: Path) -> None:
-    bridge = solved / "bridge.py"
-    away = solved.parent / "bridge.py"
+def test_a_file_that_vanishes_and_comes_back(green: Watching, folder: Path) -> None:
+    bridge = folder / "bridge.py"
+    away = folder.parent / "bridge.py"
     bridge.rename(away)
     green.see_marks("✔✔✘○○✔")
     green.see("bridge")
@@ -208,43 +262,39 @@ def test_a_file_that_vanishes_and_comes_back(green: Watching, solved: Path) -> N
     green.see_marks(GREEN)
 
 
-def test_a_folder_that_vanishes_and_comes_back(green: Watching, solved: Path) -> None:
-    away = solved.parent.parent / "away"
-    shutil.move(solved, away)
+def test_a_folder_that_vanishes_and_comes_back(green: Watching, folder: Path) -> None:
+    away = folder.parent.parent / "away"
+    shutil.move(folder, away)
     green.see("is not there any more")
-    shutil.copytree(away, solved)
+    shutil.copytree(away, folder)
     green.see("is back")
     green.see_marks(GREEN)
     green.forget()
-    (solved / "should_use_mcp.py").write_text("oops\n", "utf-8")  # and is still being watched
+    (folder / "should_use_mcp.py").write_text("oops\n", "utf-8")  # and is still being watched
     green.see_marks("✔✔✔✔✔✘")
-    shutil.rmtree(solved)
-    green.see("is not there any more")
-    assert green.end("\x03") == 130
 
 
-def test_several_files_saved_at_once(green: Watching, solved: Path) -> None:
+def test_several_files_saved_at_once(green: Watching, folder: Path) -> None:
     for name in ("should_use_mcp.py", "bridge.py", "agent.py"):
-        append(solved / name, "raise RuntimeError('at once')\n")
+        append(folder / name, "raise RuntimeError('at once')\n")
     green.see_marks("✔✔✘○○✘")
     for name in ("should_use_mcp.py", "bridge.py", "agent.py"):
-        shutil.copy(SOLUTION / name, solved / name)
+        shutil.copy(SOLUTION / name, folder / name)
     green.see_marks(GREEN)
 
 
-def test_code_that_ends_what_it_was_started_from(green: Watching, solved: Path) -> None:
+def test_code_that_ends_what_it_was_started_from(green: Watching, folder: Path) -> None:
     for supervisor in green.process.children():
         supervisor.kill()
-    append(solved / "mcp_server.py")
+    append(folder / "mcp_server.py")
     again(green, GREEN)
-    assert green.end() == 0
 
 
 # -- keys -----------------------------------------------------------------------------------------
 
 
-def test_keys(starter: Path) -> None:
-    with Watching("--path", starter) as watching:
+def test_keys(checkout: Path, starter: Path) -> None:
+    with Watching(checkout, "--path", starter) as watching:
         watching.see_marks("✔▷▷○○▷")
         watching.child.send("n")
         watching.see("Exercise 1: ")
@@ -267,8 +317,10 @@ def test_keys(starter: Path) -> None:
 
 
 @pytest.mark.parametrize(("key", "word"), [("h", "mcp_server.py"), ("t", "initialize")])
-def test_another_command_gets_the_terminal_for_a_while(starter: Path, key: str, word: str) -> None:
-    with Watching("--path", starter) as watching:
+def test_another_command_gets_the_terminal_for_a_while(
+    checkout: Path, starter: Path, key: str, word: str
+) -> None:
+    with Watching(checkout, "--path", starter) as watching:
         watching.see_marks("✔▷▷○○▷")
         watching.forget()
         watching.child.send(key)
@@ -279,38 +331,59 @@ def test_another_command_gets_the_terminal_for_a_while(starter: Path, key: str, 
         assert watching.end("Q") == 0
 
 
+def test_reset_this_exercise(tmp_path: Path) -> None:
+    course = Checkout.make(tmp_path / "course")
+    server = course.lab("mcp_server.py")
+    as_it_came = server.read_text("utf-8")
+    with Watching(course.root) as watching:
+        watching.see_marks("✔▷▷○○▷")
+        server.write_text(replace_region(as_it_came, 1, "1 / 0\n"), "utf-8")
+        watching.see_marks("✘○○○○▷")
+        server.write_text(replace_region(as_it_came, 1, "wrong = True\n"), "utf-8")
+        watching.see_marks("✔✘▷○○▷")
+        watching.forget()
+        watching.child.send("r")
+        watching.see("[y/N]")
+        watching.child.send("y\n")
+        watching.see("Press any key to go on watching")
+        assert server.read_text("utf-8") == as_it_came
+        watching.child.send(" ")
+        watching.see_marks("✔▷▷○○▷")
+        assert watching.end() == 0
+
+
 # -- ends -----------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_between_runs(green: Watching) -> None:
-    assert green.end("\x03") == 130
+def test_ctrl_c_between_runs(own: Watching) -> None:
+    assert own.end("\x03") == 130
 
 
-def test_ctrl_c_during_a_run(green: Watching, solved: Path) -> None:
-    (solved / "mcp_server.py").write_text(HANG, "utf-8")
-    green.wait(lambda: 1 in green.were_running(), "a run")
-    assert green.end("\x03") == 130
+def test_ctrl_c_during_a_run(own: Watching, solved: Path) -> None:
+    (solved / "should_use_mcp.py").write_text(HANG, "utf-8")
+    own.wait(lambda: 6 in own.were_running(), "a run")
+    assert own.end("\x03") == 130
 
 
-def test_ctrl_c_during_the_first_run(solved: Path) -> None:
-    with Watching("--path", solved) as watching:
+def test_ctrl_c_during_the_first_run(checkout: Path, solved: Path) -> None:
+    with Watching(checkout, "--path", solved) as watching:
         watching.wait(lambda: bool(watching.were_running()), "the first run")
         assert watching.end("\x03") == 130
 
 
-def test_ctrl_c_twice(green: Watching) -> None:
-    assert green.end("\x03\x03") == 130
+def test_ctrl_c_twice(own: Watching) -> None:
+    assert own.end("\x03\x03") == 130
 
 
-def test_ctrl_c_while_another_command_is_open(green: Watching) -> None:
-    green.child.send("t")
-    green.see("Press any key to go on watching")
-    assert green.end("\x03") == 130
+def test_ctrl_c_while_another_command_is_open(own: Watching) -> None:
+    own.child.send("t")
+    own.see("Press any key to go on watching")
+    assert own.end("\x03") == 130
 
 
-def test_a_terminal_that_is_closed(solved: Path) -> None:
-    with Watching("--path", solved) as watching:
-        watching.see_marks(GREEN)
+def test_a_terminal_that_is_closed(checkout: Path, solved: Path) -> None:
+    with Watching(checkout, "--path", solved, "--item", "6") as watching:
+        watching.see_marks("✔")
         family = watching.process.children(recursive=True)
         assert family
         watching.child.close(force=False)
@@ -318,23 +391,23 @@ def test_a_terminal_that_is_closed(solved: Path) -> None:
         assert alive == []
 
 
-def test_ctrl_z_and_fg(green: Watching) -> None:
-    green.child.send("\x1a")
-    green.wait(lambda: green.process.status() == psutil.STATUS_STOPPED, "that it stops")
-    green.wait(lambda: "\x1b[?1049l" in green.raw, "the shell's screen")
-    green.forget()
-    green.process.send_signal(signal.SIGCONT)
-    green.see_marks(GREEN)
-    green.child.send("n")
-    green.see("Nothing is open")
-    assert green.end() == 0
+def test_ctrl_z_and_fg(own: Watching) -> None:
+    own.child.send("\x1a")
+    own.wait(lambda: own.process.status() == psutil.STATUS_STOPPED, "that it stops")
+    own.wait(lambda: "\x1b[?1049l" in own.raw, "the shell's screen")
+    own.forget()
+    own.process.send_signal(signal.SIGCONT)
+    own.see_marks("✔")
+    own.child.send("n")
+    own.see("Nothing is open")
+    assert own.end() == 0
 
 
 # -- terminals ------------------------------------------------------------------------------------
 
 
-def test_narrow_and_resized(starter: Path) -> None:
-    with Watching("--path", starter, size=(24, 60), NO_COLOR="1") as watching:
+def test_narrow_and_resized(checkout: Path, starter: Path) -> None:
+    with Watching(checkout, "--path", starter, size=(24, 60), NO_COLOR="1") as watching:
         watching.see_marks("✔▷▷○○▷")
         watching.see("quit")
         for rows, columns in ((40, 90), (12, 44), (24, 60)):
@@ -351,9 +424,9 @@ def test_narrow_and_resized(starter: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [{"TERM": "dumb"}, {"arguments": "--plain"}], ids=str)
-def test_line_mode_at_a_terminal(starter: Path, how: dict[str, str]) -> None:
+def test_line_mode_at_a_terminal(checkout: Path, starter: Path, how: dict[str, str]) -> None:
     arguments = [how.pop("arguments")] if "arguments" in how else []
-    with Watching("--path", starter, *arguments, **how) as watching:
+    with Watching(checkout, "--path", starter, *arguments, **how) as watching:
         watching.see("Watching")
         watching.see("1 of 6 items pass")
         watching.child.send("n")
@@ -375,11 +448,11 @@ def test_line_mode_at_a_terminal(starter: Path, how: dict[str, str]) -> None:
     ],
 )
 def test_without_a_terminal(
-    solved: Path, language: str, saved: str, failed: str, closing: str
+    checkout: Path, solved: Path, language: str, saved: str, failed: str, closing: str
 ) -> None:
     watcher = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "23", "--path", str(solved)],
-        cwd=ROOT,
+        [sys.executable, "selftest.py", "watch", "23", "--path", str(solved)],
+        cwd=checkout,
         env=environment(LAB_LANG=language),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -420,10 +493,10 @@ def test_without_a_terminal(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_wrong_usage(arguments: list[str], said: str) -> None:
+def test_wrong_usage(checkout: Path, arguments: list[str], said: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments],
-        cwd=ROOT,
+        [sys.executable, "selftest.py", "watch", *arguments],
+        cwd=checkout,
         env=environment(),
         capture_output=True,
         encoding="utf-8",
