@@ -145,7 +145,7 @@ REPORTED = [
         edit(CLIENT, "raise self._exited()  # the end", "while True: pass  # the end"),
         5,
         "wire.waits-for-the-dead",
-        5.0,  # in which four items have to pass
+        3.0,  # in which the programs of four items have to end
     ),
     # encodings
     Reported("Chinese in GBK", bare(GBK + FLUSHED), 1, "wire.not-utf8"),
@@ -370,7 +370,7 @@ def probe_of(folder: Path, *more: str, capsys: pytest.CaptureFixture[str]) -> tu
 def test_the_probe_says_what_is_wrong_and_shows_the_line(
     solution: Work, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    solution.edit(SERVER, "shop = load_shop()", "print('ready', flush=True)\nshop = load_shop()")
+    solution.write(SERVER, FLUSHED).edit(SERVER, "ABOUT =", "print('ready')\nABOUT =")
     code, said = probe_of(solution.folder, capsys=capsys)
     assert code == 1
     assert "<-- ready\n    no message: it does not belong on stdout" in said
