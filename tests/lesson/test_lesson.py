@@ -22,7 +22,7 @@ import pytest
 from shared.authoring.build import starter_tree
 from shared.authoring.regions import parse
 from shared.i18n import Language
-from shared.program import EMPTY, EMPTY, LABELS
+from shared.program import EMPTY, LABELS
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "day23_mcp_server"
