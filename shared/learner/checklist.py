@@ -93,6 +93,5 @@ def print_checklist(out: Printer, found: list[Tick]) -> None:
     out.line(HEADING, "bold")
     for tick in found:
         mark, style = ("[x]", "green") if tick.done else ("[ ]", "")
-        text, why = tick.entry.text.get(out.language), tick.why.get(out.language)
-        out.line(f"{mark} {text}", style)
-        out.line(f"({why})", "dim", 4)
+        out.item(mark, tick.entry.text, style)
+        out.line(f"({tick.why.get(out.language)})", "dim", 4)

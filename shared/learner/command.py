@@ -41,6 +41,21 @@ class Printer:
         for one in words.split("\n"):
             self._print(one, style, indent)
 
+    def item(self, mark: str, text: Text, style: str = "", indent: int = 0) -> None:
+        """Print an item of a list, its further lines below the first."""
+        words = text.get(self.language)
+        if not self.console.is_terminal:
+            self.line(f"{mark} {words}", indent=indent)
+            return
+        from rich.padding import Padding
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(mark, words, style=style)
+        self.console.print(Padding(grid, (0, 0, 0, indent), expand=False))
+
     def _print(self, line: str, style: str, indent: int) -> None:
         from rich.padding import Padding
         from rich.text import Text as Styled

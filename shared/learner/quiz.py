@@ -198,9 +198,9 @@ def _print_all(out: Printer, questions: tuple[Question, ...]) -> None:
     out.line(NO_TERMINAL)
     for number, question in enumerate(questions, start=1):
         out.line()
-        out.line(f"{number}. {question.question.get(out.language)}")
+        out.item(f"{number}.", question.question)
         for point in question.points:
-            out.line(f"- {point.get(out.language)}", indent=3)
+            out.item("-", point, indent=3)
 
 
 def _print_solution(out: Printer, question: Question, last_answer: str) -> None:
@@ -211,10 +211,10 @@ def _print_solution(out: Printer, question: Question, last_answer: str) -> None:
     out.line(REASONING, "bold")
     for paragraph in question.reasoning:
         out.line(paragraph, indent=2)
-    out.line()
+        out.line()
     out.line(POINTS, "bold")
     for number, point in enumerate(question.points, start=1):
-        out.line(f"{number}. {point.get(out.language)}", indent=2)
+        out.item(f"{number}.", point, indent=2)
     out.line()
 
 
