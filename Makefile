@@ -90,6 +90,7 @@ test: env-dev ## run the tests of the course | 运行课程的测试
 
 check: env-dev ## labs/ against solutions/, style and types | 检查 labs/ 与 solutions/ 是否一致、代码风格与类型
 	@$(PY) -m shared.authoring.build --check
+	@$(PY) -m shared.authoring.catalogue --check
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy

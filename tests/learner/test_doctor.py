@@ -16,6 +16,7 @@ import pytest
 
 from shared.processes.supervisor import ROOT
 
+# As `selftest.py doctor`, but in this environment even when it is not the one that is asked for.
 PROGRAM = "import sys; from shared.learner.doctor import main; sys.exit(main(sys.argv[1:]))"
 LAB = "day23_mcp_server"
 KEY = "sk-very-secret-4711"
@@ -43,13 +44,15 @@ def checkout(home: Path) -> Path:
 
 @pytest.fixture
 def ask(home: Path, checkout: Path) -> Ask:
-    def ask(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def ask(
+        *arguments: str, command: tuple[str, ...] = ("selftest.py", "doctor"), **env: str
+    ) -> subprocess.CompletedProcess[str]:
         kept = ("PYTHON", "OPENAI_", "MODEL", "LC_", "LANG")
         clean = {name: value for name, value in os.environ.items() if not name.startswith(kept)}
         person = {"HOME": str(home), "USER": "wanglin", "LOGNAME": "wanglin"}
         ours = {"PYTHONPATH": str(checkout), "LAB_LANG": "en", "LC_ALL": "C.UTF-8"}
         return subprocess.run(
-            [sys.executable, "-c", PROGRAM, *arguments],
+            [sys.executable, *command, *arguments],
             cwd=checkout,
             env={**clean, **person, **ours, **env},
             stdin=subprocess.DEVNULL,
@@ -130,7 +133,7 @@ def test_other_versions_than_expected(ask: Ask, checkout: Path) -> None:
     project = (checkout / "pyproject.toml").read_text("utf-8")
     project = re.sub(r'"mcp>=[^"]*"', '"mcp>=9.1,<10"', project)
     (checkout / "pyproject.toml").write_text(project.replace('"openai>=', '"openai-x>='), "utf-8")
-    done = ask()
+    done = ask(command=("-c", PROGRAM))
     assert done.returncode == 1
     found = line_with(done.stdout, "expected is >=9.1,<10")
     assert found.startswith("✘ mcp 2.")

@@ -84,5 +84,8 @@ def test_what_is_equal_or_passes_is_not_compared(write_record: WriteRecord) -> N
         event(2, "agent", {"messages": [], "tools": [offered(SCHEMA)]}),
     ]
     assert found(write_record(item(evidence=[mark(2)]), *rows)) == []
+    turned = {**dict(reversed(SCHEMA.items())), "required": []}  # neither says anything else
+    rows[1] = event(2, "agent", {"messages": [], "tools": [offered(turned)]})
+    assert found(write_record(item(evidence=[mark(2)]), *rows)) == []
     rows[1] = event(2, "agent", {"messages": [], "tools": [offered({})]})
     assert found(write_record(item("pass", evidence=[mark(2)]), *rows)) == []
