@@ -20,6 +20,8 @@ from rich.table import Table
 from shared.processes.supervisor import ROOT
 from solutions.day23_mcp_server.mcp_client import McpClient
 
+from . import watch
+
 SELFTEST = (sys.executable, str(ROOT / "selftest.py"), "23", "--solution", "--seed", "7")
 IMPORTS = (sys.executable, "-c", "import mcp.server, openai")
 SERVER = str(ROOT / "solutions" / "day23_mcp_server" / "mcp_server.py")
@@ -135,6 +137,7 @@ def main() -> None:
         "at least 3",
     )
     console.print(table)
+    watch.show(watch.measure(), console)
 
     hand, sdk, pipe = by_hand(), by_sdk(), by_pipe()
     table = Table(title=f"one tools/call to the day's server, {CALLS} calls, medians")
