@@ -46,7 +46,6 @@ BROKEN = Text(
 
 def main(argv: list[str]) -> int:
     """`doctor [--json]`: 0 when nothing must be mended, 1 when something must, 2 on wrong usage."""
-    encoding = getattr(sys.stdout, "encoding", None) or ""  # before we change it
     use_unicode_output()
     with interrupted_quietly():
         try:
@@ -61,14 +60,14 @@ def main(argv: list[str]) -> int:
         parser.add_argument("--lang", choices=LANGUAGES, help=LANGUAGE.get(language))
         options = parser.parse_args(argv)
         if options.json:
-            found = list(examine(encoding))
+            found = list(examine())
             print(json.dumps(_document(found), ensure_ascii=False, indent=1))
         else:
-            found = _show(examine(encoding), Printer(language))
+            found = _show(examine(), Printer(language))
         return RED if any(finding.status == "bad" for finding in found) else OK
 
 
-def examine(stdout_encoding: str) -> Iterator[Finding]:
+def examine() -> Iterator[Finding]:
     """All findings, one after the other as they are made."""
     from . import examinations as at
 
@@ -76,7 +75,7 @@ def examine(stdout_encoding: str) -> Iterator[Finding]:
         ("python", at.python),
         ("environment", at.environment),
         ("packages", at.packages),
-        ("encoding", lambda: at.encoding(stdout_encoding)),
+        ("encoding", at.encoding),
         ("server-python", at.server_python),
         ("labs", at.labs),
         ("course-files", at.course_files),

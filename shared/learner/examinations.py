@@ -186,16 +186,19 @@ def _numbers(text: str) -> tuple[int, ...]:
 # -- text and programs ----------------------------------------------------------------------------
 
 
-def encoding(stdout: str) -> list[Finding]:
-    """Encodings; `stdout` is that of standard output as Python chose it."""
+def encoding() -> list[Finding]:
+    """Encodings, as Python chooses them here by itself: our own stdout has been changed by now, and
+    a server's is a pipe in any case."""
+    ask = "import sys; print(sys.stdout.encoding)"
+    stdout = _output_of([sys.executable, "-c", ask]) or "—"
     names = {
-        "stdout": stdout or "—",
+        "stdout": stdout,
         "files": sys.getfilesystemencoding(),
         "locale": locale.getpreferredencoding(False),
     }
     found = Text(
-        en="Encodings: stdout {stdout}, file names {files}, locale {locale}",
-        zh="编码：stdout {stdout}，文件名 {files}，locale {locale}",
+        en="Encodings: stdout of a server {stdout}, file names {files}, locale {locale}",
+        zh="编码：server 的 stdout {stdout}，文件名 {files}，locale {locale}",
     )(**names)
     if all(_carries_chinese(name) for name in (stdout, names["files"])):
         return [Finding("encoding", "ok", found)]
@@ -215,7 +218,7 @@ def encoding(stdout: str) -> list[Finding]:
 
 def _carries_chinese(name: str) -> bool:
     try:
-        "订单".encode(name or "ascii")
+        "订单".encode(name)
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -269,13 +272,7 @@ def _python_on_path() -> Finding:
         found = Text(en="There is no `python` on PATH.", zh="PATH 上没有 `python`。")
         return Finding("path-python", "note", found(), step)
     ask = "import importlib.metadata as m, sys; print(sys.version.split()[0], m.version('mcp'))"
-    try:
-        done = subprocess.run(
-            [plain, "-c", ask], capture_output=True, text=True, timeout=20, check=False
-        )
-        answer = done.stdout.split()
-    except (OSError, subprocess.TimeoutExpired):
-        answer = []
+    answer = (_output_of([plain, "-c", ask]) or "").split()
     if len(answer) == 2:
         found = Text(
             en="`python` on PATH is {path} ({version}, with mcp {mcp})",
@@ -385,11 +382,16 @@ def course_files() -> list[Finding]:
 
 def _git(*arguments: str) -> str | None:
     """What git prints; None when it cannot tell."""
+    return _output_of(["git", "-C", str(ROOT), *arguments])
+
+
+def _output_of(command: list[str]) -> str | None:
+    """What a program prints, stripped at its end; None when it fails or is not there."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments],
+            command,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
             encoding="utf-8",
             errors="replace",
             timeout=20,
@@ -397,7 +399,7 @@ def _git(*arguments: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout.rstrip() if done.returncode == 0 else None
 
 
 def model() -> list[Finding]:

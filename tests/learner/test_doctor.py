@@ -188,7 +188,7 @@ def test_files_of_the_course_that_were_changed(ask: Ask, checkout: Path) -> None
 def test_text_that_cannot_pass(ask: Ask) -> None:
     done = ask(PYTHONIOENCODING="ascii")
     assert done.returncode == 0
-    found = line_with(done.stdout, "stdout ascii")
+    found = line_with(done.stdout, "stdout of a server ascii")
     assert found.startswith("!")
     assert "UTF-8" in found
 
