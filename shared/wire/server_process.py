@@ -127,8 +127,8 @@ class ServerProcess:
                 return
             self._sent.end()  # before it is: what the server says on seeing it is recorded after
             self._input_ended = time.monotonic()
-            os.close(self._stdin)
-            self._stdin = None
+            fd, self._stdin = self._stdin, None  # first: its end is of our doing from here on
+            os.close(fd)
 
     def stop(self, seconds: float = STOP_SECONDS) -> int | None:
         """End its input and wait for its end, at most `seconds`; then it is killed.
