@@ -68,7 +68,7 @@ class Checkout:
 
     def trace(self, *arguments: str | Path, **env: str) -> subprocess.CompletedProcess[bytes]:
         """`selftest.py trace` with these arguments."""
-        return self.run("-m", "shared.trace.command", *arguments, **env)
+        return self.run("selftest.py", "trace", *arguments, **env)
 
     def page(self, record: Path, *arguments: str) -> str:
         """Make the page of a record; returns its address."""

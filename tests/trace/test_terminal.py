@@ -61,7 +61,7 @@ def test_the_latest_run_of_a_day(checkout: Checkout) -> None:
 
 @pytest.mark.parametrize(("language", "words"), [("en", "closes its stdout"), ("zh", "关闭自己的")])
 def test_sixty_columns(checkout: Checkout, language: str, words: str) -> None:
-    arguments = ["-m", "shared.trace.command", "--file", str(checkout.solution), "--lang", language]
+    arguments = ["selftest.py", "trace", "--file", str(checkout.solution), "--lang", language]
     child = pexpect.spawn(
         sys.executable,
         arguments,
@@ -85,7 +85,7 @@ def test_sixty_columns(checkout: Checkout, language: str, words: str) -> None:
 def test_a_terminal_without_colour(checkout: Checkout) -> None:
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "shared.trace.command", "--file", str(checkout.starter)],
+        ["selftest.py", "trace", "--file", str(checkout.starter)],
         cwd=str(checkout.folder),
         env={**checkout.environment, "TERM": "xterm", "NO_COLOR": "1"},
         encoding="utf-8",
