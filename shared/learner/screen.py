@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Collection
@@ -52,6 +53,15 @@ class Screen(Protocol):
         """Something to be read has been added to the board's notes."""
 
 
+def _size() -> tuple[int, int]:
+    """Columns and rows of the terminal as it is now: an exported COLUMNS may be of another time."""
+    try:
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    except OSError:
+        columns, rows = shutil.get_terminal_size()
+    return columns, rows
+
+
 class LiveScreen:
     """Draws the whole board in place, on the terminal's other screen."""
 
@@ -73,7 +83,7 @@ class LiveScreen:
 
     def changed(self, board: Board) -> None:
         """See `Screen`."""
-        columns, rows = shutil.get_terminal_size()
+        columns, rows = _size()
         # one column is left free: a full line followed by "clear the rest" loses its last character
         lines = board_lines(
             board, self._language, max(20, columns - 1), max(4, rows - 1), keys=self._keys
@@ -86,7 +96,7 @@ class LiveScreen:
 
     def farewell(self, board: Board) -> None:
         """See `Screen`: what was last seen stays to be read."""
-        columns, _ = shutil.get_terminal_size()
+        columns, _ = _size()
         board.notes = []
         lines = board_lines(board, self._language, max(20, columns - 1), 1000, keys=False)
         _write("".join(f"{line}\n" for line in lines))
