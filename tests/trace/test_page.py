@@ -322,13 +322,13 @@ def test_ten_thousand_messages(
     scroll = """async (pixels) => {
       const times = [];
       let before = performance.now();
-      for (let step = 0; step < 60; step += 1) {
+      for (let step = 0; step < 30; step += 1) {
         window.scrollBy(0, pixels);
         await new Promise(requestAnimationFrame);
         times.push(performance.now() - before);
         before = performance.now();
       }
-      return times.sort((one, other) => one - other)[30];
+      return times.sort((one, other) => one - other)[15];
     }"""
     wheel, leaps = page.evaluate(scroll, 300), page.evaluate(scroll, 5000)
     page.keyboard.press("m")
