@@ -55,9 +55,9 @@ HINTS: dict[int, Steps] = {
         Text(
             en="The blank is in mcp_server.py, right below `query_order`, and `query_order` is the "
             "pattern to follow. See what the server offers at present: "
-            "python -m labs.day23_mcp_server.host",
+            "python selftest.py probe 23",
             zh="空白在 mcp_server.py 里，就在 `query_order` 下面，而 `query_order` 正是可以照着写"
-            "的样子。看看 server 眼下提供了什么：python -m labs.day23_mcp_server.host",
+            "的样子。看看 server 眼下提供了什么：python selftest.py probe 23",
         ),
         Text(
             en="A second function with the decorator is missing. The SDK takes the tool's name "

@@ -55,6 +55,10 @@ NOT_KEPT = Text(
     en="(The messages of this run could not be kept: {reason}. The verdicts stand.)",
     zh="（这次运行的报文没能保存：{reason}。检查结果不受影响。）",
 )
+NO_COMMAND = Text(
+    en="There is no command `{name}`. There are: {names}; and a day, such as 23.",
+    zh="没有命令 `{name}`。现有：{names}；或者直接写第几天，例如 23。",
+)
 BAD_USAGE = Text(en="{reason}.", zh="用法不对：{reason}。")
 
 
@@ -141,6 +145,9 @@ def _main(argv: list[str]) -> int:
     except ValueError as error:
         for each in LANGUAGES:
             _complain(BAD_LANGUAGE(value=str(error)), each)
+        return USAGE
+    if argv and argv[0].isidentifier():
+        _complain(NO_COMMAND(name=argv[0], names=", ".join(COMMANDS)), language)
         return USAGE
     options = _parser(language).parse_args(argv)
     seed = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed

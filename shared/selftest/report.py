@@ -157,6 +157,7 @@ def closing(items: list[ItemResult], language: Language, *, whole: bool = True) 
         return ALL_PASS(total=total).get(language)
     values = {"passed": passed, "total": total}
     red = [item for item in items if item.status not in ("pass", "not_run")]
+    red.sort(key=lambda item: item.diagnosis == "exercise.not-started")  # a real fault comes first
     if red and red[0].diagnosis == "exercise.not-started":
         begun = any(item.exercise and item.status == "pass" for item in items)
         text = NEXT_EXERCISE if begun or not whole else UNTOUCHED
