@@ -98,11 +98,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if options.record is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path = _unused(path)
-        is_new = not path.exists()
-        # messages may hold secrets: the file is for nobody else
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        file = os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
+            path, file = _open_unused(path)
+            is_new = True
+        else:
+            is_new = not path.exists()
+            file = _open(path)
     except OSError as error:
         _say(CANNOT_RECORD(path=path, reason=error.strerror or error), language)
         return USAGE
@@ -145,13 +145,22 @@ def _stem(word: str) -> str:
     return re.sub(r"\.(exe|cmd|bat|py|m?js|ts|sh)$", "", re.split(r"[\\/]", word)[-1])
 
 
-def _unused(path: Path) -> Path:
-    """The path, or one like it that is not there yet: two taps may begin in the same second."""
+def _open_unused(path: Path) -> tuple[Path, IO[bytes]]:
+    """Open a file of this name, or of one like it: two taps may begin in the same second, and each
+    has to have a file of its own. Raises OSError."""
     number, found = 1, path
-    while found.exists():
-        number += 1
-        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    return found
+    while True:
+        try:
+            return found, _open(found, os.O_EXCL)
+        except FileExistsError:
+            number += 1
+            found = path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def _open(path: Path, more: int = 0) -> IO[bytes]:
+    """Open a file to add to, for nobody else to read: messages may hold secrets."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | more
+    return os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
 
 
 class Journal(Transcript):

@@ -233,7 +233,13 @@ def test_a_server_that_outlives_its_stdin_is_ended(record: Path) -> None:
     immune = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{STUBBORN}"
     for server, code in ((STUBBORN, -signal.SIGTERM), (immune, -signal.SIGKILL)):
         words = tap(record, sys.executable, "-S", "-c", server)[3:]
-        assert run([sys.executable, "-c", quick, *words], b"go\n").returncode == code
+        host = start([sys.executable, "-c", quick, *words])
+        assert host.stdin
+        assert host.stdout
+        host.stdin.write(b"go\n")
+        assert host.stdout.readline() == b"{}\n"  # it is there, and as immune as it gets
+        host.stdin.close()
+        assert host.wait(DEADLINE) == code
 
 
 def test_a_killed_tap_leaves_what_it_saw_and_no_server(record: Path) -> None:
@@ -322,7 +328,7 @@ def test_sessions_are_added_to_a_record_that_is_there(record: Path, checkout: Ch
 
 
 def test_without_a_file_each_session_has_one_of_its_own(checkout: Checkout) -> None:
-    both = [
+    taps = [
         subprocess.Popen(
             [sys.executable, *TAP, "--", "cat"],
             cwd=checkout.folder,
@@ -330,12 +336,12 @@ def test_without_a_file_each_session_has_one_of_its_own(checkout: Checkout) -> N
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        for _ in range(2)
+        for _ in range(8)
     ]
-    said = [process.communicate(timeout=60)[1].decode() for process in both]
+    said = [process.communicate(timeout=60)[1].decode() for process in taps]
     assert all("这个 server 的 stdin 和 stdout" in line for line in said)
     records = list((checkout.folder / ".selftest" / "taps").glob("20*-cat*.jsonl"))
-    assert len(records) == 2
+    assert len(records) == 8
     for path in records:
         assert sum(str(path) in line for line in said) == 1
 
