@@ -5,9 +5,9 @@ What HTTP server and in-process transport have in common, so that both give the 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
+from ..strict_json import parse_json
 from .types import Json, Reply
 from .validation import BadRequest, want_object
 
@@ -31,15 +31,11 @@ def error_body(message: str, kind: str, code: str | None = None) -> Json:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")  # although Python would take NaN and Infinity
-
-
 def answer(reply: Reply, body: bytes) -> Exchange:
     """Let `reply` answer the body of a POST: 200, 400 for what it refuses, 500 when it breaks."""
     try:
-        request = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        request = parse_json(body.decode())
+    except ValueError as error:
         return Exchange(
             400,
             error_body(

@@ -24,7 +24,8 @@ from shared.mcp_config import ConfigError, ServerEntry, read_servers
 from shared.processes import Child, Launcher, Limits, Program
 from shared.shop import Shop
 from shared.shop.data import SHOP_DATA
-from shared.wire.lines import is_json_rpc, parse_json
+from shared.strict_json import parse_json
+from shared.wire.lines import is_json_rpc
 from shared.wire.relay import Relay
 from shared.wire.server_process import Output, ServerProcess, pump
 from shared.wire.session import NoAnswer, Session

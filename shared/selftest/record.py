@@ -46,7 +46,8 @@ def write_record(result: Result, shown_as: str, path: Path) -> None:
 
 def read_record(path: Path) -> list[dict[str, Any]]:
     """The rows of a record. Raises OSError, ValueError when it is none."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_text(encoding="utf-8").split("\n")  # a message may hold other line ends
+    return [json.loads(line) for line in lines if line]
 
 
 def _rows(result: Result, shown_as: str) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import pytest
 
 from shared.processes import Launcher
 from shared.selftest import lab as lab_module
+from shared.selftest.record import read_record, write_record
 from shared.selftest.result import STATUSES, Result
 
 from .conftest import Statuses, Work
@@ -238,6 +239,17 @@ def test_items_that_were_not_asked_for_stay_in_the_result(solution: Work) -> Non
         "item.not-selected",
     ]
     document(result)
+
+
+def test_a_record_is_read_back_whatever_line_ends_a_message_holds(
+    starter: Work, tmp_path: Path
+) -> None:
+    starter.edit("mcp_server.py", "只查订单本身", "只查\u2028订单\u0085本身")
+    result = starter.judge(1)
+    write_record(result, "labs", tmp_path / "run.jsonl")
+    rows = read_record(tmp_path / "run.jsonl")
+    assert [row["row"] for row in rows].count("item") == 6
+    assert any("\u2028" in json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,14 @@ def test_lines_are_cut_on_bytes_and_faults_are_named() -> None:
     assert raw[1:3] == ["banner", "\\xb6\\xa9"]
 
 
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-1e999", "[" * 200 + "]" * 200])
+def test_what_no_json_document_can_hold_is_a_stray_line(value: str) -> None:
+    transcript = Transcript()
+    recorder = LineRecorder(transcript, "shop", "server")
+    assert recorder.feed(b'{"jsonrpc": "2.0", "id": 1, "result": %s}\n' % value.encode()) == []
+    assert [(event.kind, event.fault) for event in transcript] == [("stray", "not-json")]
+
+
 def test_a_flood_fills_no_memory() -> None:
     output = Output()
     for number in range(10_000):
