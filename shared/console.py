@@ -1,12 +1,38 @@
-"""Standard output that can carry Chinese whatever the locale says."""
+"""What every command begins with: output that carries Chinese, a language, a quiet end."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from .i18n import LANGUAGES, Language, Text, choose_language
+
+BAD_LANGUAGE = Text(
+    en="LAB_LANG is {value!r}; it must be en or zh.",
+    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
+)
+
+
+def spoken_language(argv: Sequence[str] = ()) -> Language | None:
+    """The language of a command: `--lang` among its words, else `LAB_LANG`, else the locale.
+
+    It is wanted before there is a parser, which has to complain in it. None when `LAB_LANG` is no
+    language, which has then been said in both; the command is to end with exit code 2.
+    """
+    for flag, value in itertools.pairwise([*argv, ""]):
+        for language in LANGUAGES:
+            if flag == f"--lang={language}" or (flag, value) == ("--lang", language):
+                return language
+    try:
+        return choose_language()
+    except ValueError as error:
+        for language in LANGUAGES:
+            print(BAD_LANGUAGE(value=str(error)).get(language), file=sys.stderr)
+        return None
 
 
 def use_unicode_output() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from shared.chat.model import ChatError, ChatModel, load_environment
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import Language, Text
 from shared.mcp_config import ConfigError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,10 +42,6 @@ BAD_ARGUMENTS = Text(
 CALL_FAILED = Text(en="The call brought no result: {reason}", zh="调用没有得到结果：{reason}")
 LAST_WORDS = 1.0  # seconds; what a server leaves behind may keep its stderr open for ever
 NEXT = Text(en="Another question (Enter to leave): ", zh="再问一句（直接回车退出）：")
-BAD_LANGUAGE = Text(
-    en="LAB_LANG is {value!r}; it must be en or zh.",
-    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
-)
 
 
 class Tools(Protocol):
@@ -230,12 +226,10 @@ def show_tools(
 
 def _language() -> Language:
     """The language to speak; with a `LAB_LANG` that is none, the program says so and ends."""
-    try:
-        return choose_language()
-    except ValueError as error:
-        for language in LANGUAGES:
-            print(BAD_LANGUAGE(value=str(error)).get(language), file=sys.stderr)
+    language = spoken_language()
+    if language is None:
         sys.exit(2)
+    return language
 
 
 def _ask(language: Language) -> str:

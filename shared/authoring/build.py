@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from shared.console import use_unicode_output
-from shared.i18n import Text, choose_language
+from shared.console import spoken_language, use_unicode_output
+from shared.i18n import Text
 
 from .drift import find_drift
 from .gate import Problem, check_lab, day_folders
@@ -31,10 +31,6 @@ ABOUT = Text(
 ABOUT_CHECK = Text(
     en="only compare: name what differs and exit with 1",
     zh="只比较：指出不同之处，并以 1 退出",
-)
-BAD_LANGUAGE = Text(
-    en="LAB_LANG is {value!r}; it must be en or zh.",
-    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
 )
 REFUSED = Text(
     en="Refused; labs/ was left alone. Problems in solutions/: {count}.",
@@ -80,10 +76,8 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     drifted, 2 on wrong usage.
     """
     use_unicode_output()
-    try:
-        language = choose_language()
-    except ValueError as error:
-        print(BAD_LANGUAGE(value=str(error)).get("en"), file=sys.stderr)
+    language = spoken_language()
+    if language is None:
         return 2
     parser = argparse.ArgumentParser(
         prog="python -m shared.authoring.build", description=ABOUT.get(language)

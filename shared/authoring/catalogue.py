@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.console import use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
+from shared.console import spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Language, Text
 from shared.processes.supervisor import ROOT
 from shared.selftest.checks import Checks
 from shared.selftest.diagnoses import CATALOGUE, Diagnosis
@@ -204,20 +204,14 @@ BEHIND = Text(
 )
 WRITTEN = Text(en="written: {path}", zh="已写入：{path}")
 IN_STEP = Text(en="The pages of diagnoses are in step.", zh="诊断页面与目录一致。")
-BAD_LANGUAGE = Text(
-    en="LAB_LANG is {value!r}; it must be en or zh.",
-    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
-)
 FIELD = re.compile(r"\{[a-z_]+(?:![rsa])?(?::[^{}]*)?\}")
 
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Write or compare the pages: exit code 0, 1 when `--check` finds one behind, 2 wrong usage."""
     use_unicode_output()
-    try:
-        language = choose_language()
-    except ValueError as error:
-        print(BAD_LANGUAGE(value=str(error)).get("en"), file=sys.stderr)
+    language = spoken_language()
+    if language is None:
         return 2
     parser = argparse.ArgumentParser(
         prog="python -m shared.authoring.catalogue", description=ABOUT.get(language)

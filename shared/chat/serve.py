@@ -7,15 +7,11 @@ import errno
 import sys
 from collections.abc import Sequence
 
-from ..console import interrupted_quietly, use_unicode_output
-from ..i18n import Text, choose_language
+from ..console import interrupted_quietly, spoken_language, use_unicode_output
+from ..i18n import Text
 from .server import ChatServer
 from .types import Reply
 
-BAD_LANGUAGE = Text(
-    en="LAB_LANG must be en or zh, not {value}.",
-    zh="LAB_LANG 只能是 en 或 zh，不能是 {value}。",
-)
 IN_USE = Text(
     en="Port {port} on {host} is in use by another program. Choose another one: --port {next}",
     zh="{host} 的端口 {port} 已被其他程序占用。请换一个：--port {next}",
@@ -41,11 +37,8 @@ def main(reply: Reply, argv: Sequence[str] | None = None) -> int:
     """
     use_unicode_output()
     options = _parser().parse_args(argv)
-    try:
-        language = choose_language()
-    except ValueError as error:
-        both = BAD_LANGUAGE(value=error)
-        print(f"{both.en} {both.zh}", file=sys.stderr)
+    language = spoken_language()
+    if language is None:
         return 2
     with interrupted_quietly():
         try:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.console import Console
 
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
-from shared.selftest.cli import BAD_LANGUAGE, OK, RED, USAGE, UsageParser
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Language, Text
+from shared.selftest.cli import OK, RED, USAGE, UsageParser
 from shared.selftest.discover import days
 
 __all__ = ["OK", "RED", "USAGE", "Asked", "Printer", "refuse", "run"]
@@ -98,11 +97,8 @@ def run(
     """
     use_unicode_output()
     with interrupted_quietly():
-        try:
-            language = _language(argv)
-        except ValueError as error:
-            for each in LANGUAGES:
-                print(BAD_LANGUAGE(value=str(error)).get(each), file=sys.stderr)
+        language = spoken_language(argv)
+        if language is None:
             return USAGE
 
         def say(en: str, zh: str) -> str:
@@ -126,14 +122,3 @@ def refuse(text: Text, language: Language, code: int) -> int:
     """Say on stderr why not, and return the exit code."""
     print(text.get(language), file=sys.stderr)
     return code
-
-
-def _language(argv: list[str]) -> Language:
-    """The language asked for, before the parser that needs one to complain in is there."""
-    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    early.add_argument("--lang")
-    try:
-        asked = early.parse_known_args(argv)[0].lang
-    except argparse.ArgumentError:  # --lang without a value: the real parser says so
-        asked = None
-    return asked if asked in LANGUAGES else choose_language(os.environ)

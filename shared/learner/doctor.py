@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
-import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
 
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language, same
-from shared.selftest.cli import BAD_LANGUAGE, OK, RED, USAGE, UsageParser
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Text, same
+from shared.selftest.cli import OK, RED, USAGE, UsageParser
 
-from .command import LANGUAGE, Printer, refuse
+from .command import LANGUAGE, Printer
 from .findings import Finding, Status
 
 SCHEMA = 1
@@ -48,11 +46,8 @@ def main(argv: list[str]) -> int:
     """`doctor [--json]`: 0 when nothing must be mended, 1 when something must, 2 on wrong usage."""
     use_unicode_output()
     with interrupted_quietly():
-        try:
-            language = _language(argv)
-        except ValueError as error:
-            for each in LANGUAGES:
-                refuse(BAD_LANGUAGE(value=str(error)), each, USAGE)
+        language = spoken_language(argv)
+        if language is None:
             return USAGE
         parser = UsageParser(prog="selftest.py doctor", description=ABOUT.get(language))
         parser.language = language
@@ -118,17 +113,6 @@ def _document(findings: list[Finding]) -> dict[str, object]:
         "platform": platform.platform(),
         "findings": [finding.as_json() for finding in findings],
     }
-
-
-def _language(argv: list[str]) -> Language:
-    """The language asked for, before the parser that needs one to complain in is there."""
-    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    early.add_argument("--lang")
-    try:
-        asked = early.parse_known_args(argv)[0].lang
-    except argparse.ArgumentError:  # --lang without a value: the real parser says so
-        asked = None
-    return next((each for each in LANGUAGES if each == asked), None) or choose_language(os.environ)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +11,11 @@ from rich.table import Table
 from rich.text import Text as Styled
 
 from shared.authoring.regions import RegionError, find_region
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Text
 from shared.processes.supervisor import ROOT
 from shared.selftest.checks import Checks, Item
-from shared.selftest.cli import BAD_LANGUAGE, UsageParser
+from shared.selftest.cli import UsageParser
 from shared.selftest.discover import days, load_checks
 from shared.selftest.report import MARKS, WORDS
 
@@ -128,11 +126,8 @@ def main(argv: list[str]) -> int:
     """`progress [--changes]`: exit code 0, or 2 on wrong usage."""
     use_unicode_output()
     with interrupted_quietly():
-        try:
-            language = _language(argv)
-        except ValueError as error:
-            for each in LANGUAGES:
-                refuse(BAD_LANGUAGE(value=str(error)), each, USAGE)
+        language = spoken_language(argv)
+        if language is None:
             return USAGE
         parser = UsageParser(prog="selftest.py progress", description=ABOUT.get(language))
         parser.language = language
@@ -143,17 +138,6 @@ def main(argv: list[str]) -> int:
         if options.changes:
             return _show_changes(out)
         return _show_progress(out)
-
-
-def _language(argv: list[str]) -> Language:
-    """The language asked for, before the parser that needs one to complain in is there."""
-    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    early.add_argument("--lang")
-    try:
-        asked = early.parse_known_args(argv)[0].lang
-    except argparse.ArgumentError:  # --lang without a value: the real parser says so
-        asked = None
-    return next((each for each in LANGUAGES if each == asked), None) or choose_language(os.environ)
 
 
 # -- progress --------------------------------------------------------------------------------------

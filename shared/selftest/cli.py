@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import itertools
 import json
-import os
 import random
 import signal
 import sys
@@ -14,8 +12,8 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Language, Text
 from shared.processes import Launcher
 
 OK, RED, USAGE, FAULT = 0, 1, 2, 3
@@ -38,10 +36,6 @@ COMMANDS = {
 USAGE_HINT = Text(
     en="`python selftest.py --help` lists what there is.",
     zh="`python selftest.py --help` 可以查看用法。",
-)
-BAD_LANGUAGE = Text(
-    en="LAB_LANG is {value!r}; it must be en or zh.",
-    zh="LAB_LANG 是 {value!r}；只能是 en 或 zh。",
 )
 NO_ROOM = Text(
     en="The self-test cannot work: {reason}. Free some disk space, or set TMPDIR elsewhere.",
@@ -140,11 +134,8 @@ def _main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
         module, _, function = COMMANDS[argv[0]].partition(":")
         return int(getattr(importlib.import_module(module), function)(argv[1:]))
-    try:
-        language = _language(argv)
-    except ValueError as error:
-        for each in LANGUAGES:
-            _complain(BAD_LANGUAGE(value=str(error)), each)
+    language = spoken_language(argv)
+    if language is None:
         return USAGE
     if argv and argv[0].isidentifier():
         _complain(NO_COMMAND(name=argv[0], names=", ".join(COMMANDS)), language)
@@ -227,16 +218,6 @@ def _write_json(result: dict[str, Any], path: Path) -> None:
     except OSError:
         part.unlink()
         raise
-
-
-def _language(argv: list[str]) -> Language:
-    """The language asked for, before the parser that needs one to complain in is there."""
-    for flag, value in itertools.pairwise(argv):
-        if flag == "--lang" and value in LANGUAGES:
-            return "zh" if value == "zh" else "en"
-    if "--lang=zh" in argv:
-        return "zh"
-    return choose_language(os.environ)
 
 
 def _complain(text: Text, language: Language) -> None:

@@ -10,17 +10,15 @@ pass, else all (the page has all in any case). Exit codes: 0 drawn, 1 there is n
 from __future__ import annotations
 
 import argparse
-import itertools
-import os
 import secrets
 import sys
 from pathlib import Path
 
 from rich.console import Console
 
-from shared.console import interrupted_quietly, use_unicode_output
-from shared.i18n import LANGUAGES, Language, Text, choose_language
-from shared.selftest.cli import BAD_LANGUAGE, NOT_WRITTEN, OK, RED, USAGE, UsageParser
+from shared.console import interrupted_quietly, spoken_language, use_unicode_output
+from shared.i18n import LANGUAGES, Language, Text
+from shared.selftest.cli import NOT_WRITTEN, OK, RED, USAGE, UsageParser
 from shared.selftest.record import STATE, record_path
 
 from .lines import shown
@@ -70,11 +68,8 @@ DEFAULT = "-"  # an option without its FILE
 def main(argv: list[str]) -> int:
     """Run the command line and return the exit code."""
     use_unicode_output()
-    try:
-        language = _language(argv)
-    except ValueError as error:
-        for each in LANGUAGES:
-            print(BAD_LANGUAGE(value=str(error)).get(each), file=sys.stderr)
+    language = spoken_language(argv)
+    if language is None:
         return USAGE
     options = _parser(language).parse_args(argv)
     with interrupted_quietly():
@@ -204,14 +199,6 @@ def _parser(language: Language) -> UsageParser:
     )
     parser.add_argument("--lang", choices=LANGUAGES, help=say("language", "语言"))
     return parser
-
-
-def _language(argv: list[str]) -> Language:
-    for flag, value in itertools.pairwise([*argv, ""]):
-        for language in LANGUAGES:
-            if flag == f"--lang={language}" or (flag, value) == ("--lang", language):
-                return language
-    return choose_language(os.environ)
 
 
 def _refuse(text: Text, language: Language, code: int = USAGE) -> int:
