@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from .planner import plan
 from .types import Json
@@ -22,22 +23,28 @@ def reply(request: Json) -> Json:
     """
     validate(request)
     decided = plan(request)
-    message: Json = {"role": "assistant", "content": decided.speech or None}
-    if decided.calls:
+    return completion(request, decided.speech, [(c.tool, c.arguments) for c in decided.calls])
+
+
+def completion(request: Json, speech: str, calls: Sequence[tuple[str, Json]]) -> Json:
+    """The response to `request` in which the model says this, or makes these calls (names and
+    arguments), whoever has decided that it should."""
+    message: Json = {"role": "assistant", "content": speech or None}
+    if calls:
         index = len(request["messages"])  # where this message will stand
         message["tool_calls"] = [
             {
                 "id": f"call_{index}_{number}",
                 "type": "function",
                 "function": {
-                    "name": call.tool,
-                    "arguments": json.dumps(call.arguments, ensure_ascii=False),
+                    "name": name,
+                    "arguments": json.dumps(arguments, ensure_ascii=False),
                 },
             }
-            for number, call in enumerate(decided.calls)
+            for number, (name, arguments) in enumerate(calls)
         ]
     asked = json.dumps(request, sort_keys=True)
-    prompt, completion = _tokens(asked), _tokens(json.dumps(message))
+    prompt, said = _tokens(asked), _tokens(json.dumps(message))
     return {
         "id": f"chatcmpl-{hashlib.sha256(asked.encode()).hexdigest()[:24]}",
         "object": "chat.completion",
@@ -48,13 +55,13 @@ def reply(request: Json) -> Json:
                 "index": 0,
                 "message": message,
                 "logprobs": None,
-                "finish_reason": "tool_calls" if decided.calls else "stop",
+                "finish_reason": "tool_calls" if calls else "stop",
             }
         ],
         "usage": {
             "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
+            "completion_tokens": said,
+            "total_tokens": prompt + said,
         },
     }
 

@@ -12,11 +12,11 @@ import os
 import queue
 import random
 import sys
-from pathlib import Path
 from typing import Any
 
 from shared.i18n import Text
 from shared.processes import Launcher
+from shared.selftest.cli import add_target_options
 
 from .command import USAGE, Asked, Say, refuse, run
 from .events import BY_SIGNAL, Signals
@@ -33,27 +33,7 @@ def main(argv: list[str]) -> int:
 
 
 def _declare(parser: argparse.ArgumentParser, say: Say) -> None:
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--solution", action="store_true", help=say("the solution, not labs/", "监视参考答案")
-    )
-    where.add_argument(
-        "--path",
-        type=Path,
-        metavar="DIR",
-        help=say(
-            "a folder laid out like labs/, or one day's", "与 labs/ 同构的文件夹或某一天的文件夹"
-        ),
-    )
-    parser.add_argument(
-        "--item",
-        type=int,
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="N",
-        help=say("only these, with what they need", "只检查这些项（及其前提）"),
-    )
+    add_target_options(parser, say)
     parser.add_argument(
         "--seed", type=int, help=say("of the orders, for the whole session", "整个过程使用的种子")
     )

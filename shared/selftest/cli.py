@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -68,22 +69,11 @@ class UsageParser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-def _parser(language: Language) -> UsageParser:
-    def say(en: str, zh: str) -> str:
-        return Text(en, zh).get(language)
-
-    parser = UsageParser(
-        prog="selftest.py",
-        epilog=say("Other commands: ", "其他命令：") + ", ".join(COMMANDS),
-        description=say(
-            "Judge a day's lab by what crosses its wires.", "按线路上真实的报文检查某一天的实验。"
-        ),
-    )
-    parser.language = language
-    parser.add_argument("day", type=int, help=say("the day, such as 23", "第几天，例如 23"))
+def add_target_options(parser: argparse.ArgumentParser, say: Callable[[str, str], str]) -> None:
+    """`--solution`, `--path`, `--item`: what is to be judged. `say(en, zh)` chooses a language."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--solution", action="store_true", help=say("the solution, not labs/", "检查参考答案")
+        "--solution", action="store_true", help=say("the solution, not labs/", "改用参考答案")
     )
     where.add_argument(
         "--path",
@@ -102,6 +92,22 @@ def _parser(language: Language) -> UsageParser:
         metavar="N",
         help=say("only these, with what they need", "只检查这些项（及其前提）"),
     )
+
+
+def _parser(language: Language) -> UsageParser:
+    def say(en: str, zh: str) -> str:
+        return Text(en, zh).get(language)
+
+    parser = UsageParser(
+        prog="selftest.py",
+        epilog=say("Other commands: ", "其他命令：") + ", ".join(COMMANDS),
+        description=say(
+            "Judge a day's lab by what crosses its wires.", "按线路上真实的报文检查某一天的实验。"
+        ),
+    )
+    parser.language = language
+    parser.add_argument("day", type=int, help=say("the day, such as 23", "第几天，例如 23"))
+    add_target_options(parser, say)
     parser.add_argument("--json", type=Path, metavar="FILE", help=say("the result", "结果文件"))
     parser.add_argument("--junit", type=Path, metavar="FILE", help=say("as JUnit XML", "JUnit XML"))
     parser.add_argument(
